@@ -1,0 +1,178 @@
+"""The lab: take a system, a world and a plan; record a run; have it judged.
+
+One run folder holds everything: the header says what was asked for, so that the run can be repeated
+from it; the history says what happened; the verdicts say what it is worth. A scenario that a world
+cannot play is skipped with the reason, and the rules it alone would have exercised become *not
+observable* there, never *pass*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from conformance.scenario import Scenario, on_topic
+from conformance.scenarios import SCENARIOS
+from harness.history import Run
+from harness.rules import Judged, Judgement, Rule, Verdict
+from harness.sut import Sut
+from harness.sut.errors import LabBroken, UsageError
+from harness.workloads.boundary import generate
+from harness.workloads.script import Step, parse
+from harness.worlds import World, open_world
+from spark_checkers.engine import Engine
+from spark_checkers.judge import judge_run, write_results
+
+OLDER_SCHEMA = 2
+SMOKE = """
+    a  call  create t=smoke
+    a  call  get t=smoke
+    a  call  initialize b0=10 epoch=1 seeds=none t=smoke
+    a  call  get t=smoke
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a run does: which scenarios, and how many rounds of seeded concurrent work."""
+
+    world: str
+    seed: int
+    scenarios: tuple[Scenario, ...] = SCENARIOS
+    rounds: int = 2
+    round_operations: int = 60
+    clients: int = 3
+    partitions: int = 2
+
+
+@dataclass(slots=True, kw_only=True)
+class Recorded:
+    """What was played, and which scenarios could not be, with the reason."""
+
+    folder: Path
+    played: list[Scenario] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+
+Progress = Callable[[str], None]
+
+
+def record(
+    run: Run, sut: Sut, plan: Plan, *, progress: Progress = lambda text: None
+) -> Recorded:
+    """Play the plan, seal the history. What was recorded stays, whatever happens."""
+    recorded = Recorded(folder=run.folder)
+    try:
+        older = [s for s in plan.scenarios if s.older_schema]
+        with open_world(plan.world, run=run, sut=sut, seed=plan.seed) as world:
+            for scenario in plan.scenarios:
+                if not scenario.older_schema:
+                    play_scenario(world, scenario, recorded, progress)
+            for number in range(plan.rounds):
+                progress(f"round {number + 1} of {plan.rounds}")
+                world.play(_round(plan, number, world.supports))
+        for part, scenario in enumerate(older, start=1):
+            _play_from_older_schema(run, sut, plan, scenario, part, recorded, progress)
+    finally:
+        run.seal()
+    return recorded
+
+
+def smoke(run: Run, sut: Sut, plan: Plan) -> int:
+    """Four calls that any register answers; otherwise nothing can be judged."""
+    with open_world(plan.world, run=run, sut=sut, seed=plan.seed, shard="smoke") as world:
+        world.play(parse(SMOKE))
+        if world.unanswered:
+            raise LabBroken(
+                f"{sut.name} left {world.unanswered} of 4 plain calls without a definite answer;"
+                " no rule can be judged"
+            )
+    return 4
+
+
+def play_scenario(
+    world: World,
+    scenario: Scenario,
+    recorded: Recorded,
+    progress: Progress = lambda text: None,
+) -> None:
+    """Play a scenario if the world can, else remember why not."""
+    missing = sorted(scenario.verbs() - world.supports)
+    if missing:
+        recorded.skipped[scenario.name] = f"this world cannot {', '.join(missing)}"
+        return
+    progress(scenario.name)
+    world.play(scenario.steps())
+    recorded.played.append(scenario)
+
+
+def _play_from_older_schema(
+    run: Run,
+    sut: Sut,
+    plan: Plan,
+    scenario: Scenario,
+    part: int,
+    recorded: Recorded,
+    progress: Progress,
+) -> None:
+    try:
+        world = open_world(
+            plan.world, run=run, sut=sut, seed=plan.seed, schema_upto=OLDER_SCHEMA, part=part
+        )
+    except UsageError as reason:
+        recorded.skipped[scenario.name] = str(reason)
+        return
+    with world:
+        play_scenario(world, scenario, recorded, progress)
+
+
+def _round(plan: Plan, number: int, verbs: frozenset[str]) -> list[Step]:
+    steps = generate(
+        plan.seed * 1000 + number,
+        clients=plan.clients,
+        partitions=plan.partitions,
+        operations=plan.round_operations,
+        verbs=verbs,
+    )
+    return [on_topic(step, f"round-{number + 1}") for step in steps]
+
+
+def judge(
+    recorded: Recorded,
+    rules: Iterable[Rule],
+    engine: Engine,
+    *,
+    reference: bool,
+    progress: Progress = lambda text: None,
+) -> Judgement:
+    """Judge the run; rules that nothing here could exercise are not observable."""
+    judgement = judge_run(
+        recorded.folder, rules, engine, reference=reference, progress=progress
+    )
+    unplayable = _unplayable(recorded)
+    if not unplayable:
+        return judgement
+    judged = tuple(_observable(j, unplayable) for j in judgement.judged)
+    judgement = replace(judgement, judged=judged)
+    write_results(recorded.folder, judgement)
+    return judgement
+
+
+def _unplayable(recorded: Recorded) -> Mapping[str, str]:
+    """Rules all of whose scenarios were skipped, with the reason of the last one."""
+    played = {rule for scenario in recorded.played for rule in scenario.rules}
+    return {
+        rule: recorded.skipped[scenario.name]
+        for scenario in SCENARIOS
+        if scenario.name in recorded.skipped
+        for rule in scenario.rules
+        if rule not in played
+    }
+
+
+def _observable(judged: Judged, unplayable: Mapping[str, str]) -> Judged:
+    reason = unplayable.get(judged.rule.id)
+    if reason is None or judged.verdict is not Verdict.INCONCLUSIVE or judged.result.exercised:
+        return judged
+    return replace(judged, verdict=Verdict.NOT_OBSERVABLE, reason=reason)

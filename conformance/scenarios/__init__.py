@@ -1,0 +1,5 @@
+"""Every scenario of every profile."""
+
+from conformance.scenarios import boundary
+
+SCENARIOS = boundary.SCENARIOS

@@ -1,0 +1,309 @@
+"""Scenarios of the boundary register, one per way in which a careless register goes wrong."""
+
+from __future__ import annotations
+
+from conformance.scenario import Scenario
+
+SCENARIOS = (
+    Scenario(
+        name="One epoch, one boundary",
+        rules=("MIG-001", "MIG-005", "MIG-021", "MIG-025"),
+        script="""
+            a  call  create
+            a  call  initialize b0=100 epoch=5 seeds=A
+            b  call  initialize b0=200 epoch=5 seeds=B
+            b  call  get
+            a  call  get
+        """,
+    ),
+    Scenario(
+        name="A deposed leader proposes another boundary",
+        rules=("MIG-002", "MIG-021"),
+        script="""
+            new  call  create
+            new  call  initialize b0=100 epoch=7 seeds=A
+            old  call  initialize b0=90 epoch=5 seeds=B
+            new  call  get
+            new  call  producers
+        """,
+    ),
+    Scenario(
+        name="A newer leader proposes another boundary",
+        rules=("MIG-003", "MIG-005", "MIG-021"),
+        script="""
+            old  call  create
+            old  call  initialize b0=100 epoch=5 seeds=A
+            new  call  initialize b0=200 epoch=6 seeds=B
+            new  call  get
+            old  call  get
+        """,
+    ),
+    Scenario(
+        name="A leader retries after a lost reply",
+        rules=("MIG-004", "MIG-021"),
+        script="""
+            a  call  create
+            a  lose  initialize b0=100 epoch=5 seeds=A
+            a  call  initialize b0=100 epoch=5 seeds=A
+            b  call  initialize b0=100 epoch=5 seeds=A
+            b  call  initialize b0=100 epoch=6 seeds=A
+            b  call  get
+        """,
+    ),
+    Scenario(
+        name="A retry brings other seeds",
+        rules=("MIG-006", "MIG-007", "MIG-021"),
+        script="""
+            a  call  create
+            a  call  initialize b0=100 epoch=5 seeds=A
+            a  call  initialize b0=100 epoch=5 seeds=B
+            b  call  initialize b0=100 epoch=6 seeds=B
+            b  call  producers
+        """,
+    ),
+    Scenario(
+        name="Somebody looks while an initialization is half done",
+        rules=("MIG-007", "MIG-021"),
+        script="""
+            a  call     create
+            a  hold     initialize b0=100 epoch=5 seeds=A
+            a  step
+            b  call     get
+            b  call     producers
+            a  release
+            b  call     producers
+        """,
+    ),
+    Scenario(
+        name="Seeds of a failed attempt are lying around",
+        rules=("MIG-008", "MIG-021"),
+        script="""
+            old  call  create
+            old  call  seed seeds=B
+            new  call  initialize b0=100 epoch=6 seeds=A
+            new  call  producers
+        """,
+    ),
+    Scenario(
+        name="A leader seeds twice before it initializes",
+        rules=("MIG-009", "MIG-021"),
+        script="""
+            a  call  create
+            a  call  seed seeds=A
+            a  call  seed seeds=B
+            b  call  producers
+        """,
+    ),
+    Scenario(
+        name="A deposed leader seeds a live suffix",
+        rules=("MIG-010", "MIG-021"),
+        script="""
+            new  call  create
+            new  call  initialize b0=100 epoch=6 seeds=A
+            new  call  seed seeds=A
+            old  call  seed seeds=B
+            new  call  producers
+        """,
+    ),
+    Scenario(
+        name="A damaged replica asks for a reset of a live suffix",
+        rules=("MIG-011", "MIG-021"),
+        script="""
+            a  call  create
+            a  call  initialize b0=100 epoch=5 seeds=A
+            a  call  commit count=3
+            b  call  set b0=-1
+            b  call  set b0=-1 epoch=9
+            b  call  get
+        """,
+    ),
+    Scenario(
+        name="A reset, then an equal epoch, then a higher one",
+        rules=("MIG-012", "MIG-013", "MIG-021"),
+        script="""
+            a  call  create
+            a  call  initialize b0=100 epoch=5 seeds=A
+            a  call  set b0=-1
+            a  call  get
+            b  call  initialize b0=100 epoch=4 seeds=A
+            a  call  initialize b0=100 epoch=5 seeds=A
+            c  call  initialize b0=200 epoch=6 seeds=B
+            a  call  get
+        """,
+    ),
+    Scenario(
+        name="An initialization in flight outlives a reset",
+        rules=("MIG-001", "MIG-012", "MIG-021"),
+        script="""
+            a    call     create
+            a    call     initialize b0=100 epoch=5 seeds=A
+            old  hold     initialize b0=300 epoch=5 seeds=B
+            a    call     set b0=-1
+            old  release
+            a    call     get
+        """,
+    ),
+    Scenario(
+        name="Epochs only rise",
+        rules=("MIG-014", "MIG-023", "MIG-021"),
+        script="""
+            a  call  create
+            a  call  register epoch=4
+            a  call  initialize b0=100 epoch=5 seeds=A
+            b  call  initialize b0=100 epoch=8 seeds=A
+            a  call  get
+            a  call  initialize b0=100 epoch=6 seeds=A
+            b  call  register epoch=9
+            a  call  register epoch=7
+            a  call  set b0=100
+            a  call  get
+        """,
+    ),
+    Scenario(
+        name="A write without an epoch",
+        rules=("MIG-015", "MIG-021"),
+        script="""
+            a  call  create p=0
+            a  call  set b0=50 p=0
+            b  call  set b0=60 p=0
+            b  call  set b0=50 p=0
+            b  call  get p=0
+            a  call  create p=1
+            a  call  register epoch=3 p=1
+            b  call  set b0=70 p=1
+            b  call  get p=1
+        """,
+    ),
+    Scenario(
+        name="A late request of a deposed leader",
+        rules=("MIG-016", "MIG-021"),
+        script="""
+            old  call     create
+            old  hold     initialize b0=100 epoch=5 seeds=A
+            new  call     register epoch=6
+            old  release
+            new  call     get
+            new  call     initialize b0=120 epoch=6 seeds=B
+            new  call     get
+        """,
+    ),
+    Scenario(
+        name="A commit comes before the boundary",
+        rules=("MIG-017", "MIG-018", "MIG-020", "MIG-021"),
+        script="""
+            a  call  create
+            a  call  get
+            a  call  commit count=2
+            a  call  initialize b0=100 epoch=5 seeds=A
+            a  call  commit count=2
+            a  call  get
+        """,
+    ),
+    Scenario(
+        name="Two brokers write the suffix and one reply is lost",
+        rules=("MIG-018", "MIG-021"),
+        script="""
+            a  call   create
+            a  call   initialize b0=100 epoch=5 seeds=A
+            a  call   commit count=3
+            b  begin  commit count=2
+            a  begin  commit count=4
+            b  end
+            a  end
+            b  lose   commit count=5
+            a  call   commit count=1
+        """,
+    ),
+    Scenario(
+        name="A log is older than the boundary column",
+        rules=("MIG-019",),
+        older_schema=True,
+        script="""
+            lab  upgrade  t=t p=0
+            a    call     get
+        """,
+    ),
+    Scenario(
+        name="A fence without a boundary",
+        rules=("MIG-020", "MIG-021"),
+        script="""
+            a  call  create
+            a  call  register epoch=3
+            b  call  get
+        """,
+    ),
+    Scenario(
+        name="Two partitions of one topic",
+        rules=("MIG-021", "MIG-022"),
+        script="""
+            a  call  create p=0
+            a  call  create p=1
+            a  call  initialize b0=100 epoch=5 seeds=A p=0
+            b  call  get p=1
+            b  call  producers p=1
+            a  call  set b0=-1 p=0
+            b  call  get p=1
+        """,
+    ),
+    Scenario(
+        name="A deposed leader repeats the stored boundary",
+        rules=("MIG-023", "MIG-021"),
+        script="""
+            new  call  create
+            new  call  initialize b0=100 epoch=7 seeds=A
+            old  call  initialize b0=100 epoch=5 seeds=A
+            new  call  get
+        """,
+    ),
+    Scenario(
+        name="The control plane is refused, then broken",
+        rules=("MIG-024",),
+        script="""
+            a    call    create
+            lab  refuse
+            a    call    get
+            a    call    register epoch=2
+            lab  heal
+            a    call    get
+            lab  break
+            a    call    get
+            a    call    register epoch=3
+            lab  mend
+            a    call    get
+        """,
+    ),
+    Scenario(
+        name="Zero is a boundary",
+        rules=("MIG-001", "MIG-018", "MIG-021", "MIG-025"),
+        script="""
+            a  call  create
+            a  call  initialize b0=0 epoch=0 seeds=none
+            b  call  initialize b0=50 epoch=0 seeds=none
+            b  call  commit count=2
+            b  call  get
+        """,
+    ),
+    Scenario(
+        name="A deposed leader asks for a reset",
+        rules=("MIG-026", "MIG-021"),
+        script="""
+            new  call  create
+            new  call  initialize b0=100 epoch=7 seeds=A
+            old  call  set b0=-1 epoch=5
+            new  call  get
+        """,
+    ),
+    Scenario(
+        name="Two leaders of one epoch race",
+        rules=("MIG-001", "MIG-021"),
+        script="""
+            a  call   create
+            a  begin  initialize b0=100 epoch=5 seeds=A
+            b  begin  initialize b0=200 epoch=5 seeds=B
+            a  end
+            b  end
+            a  call   get
+            b  call   get
+        """,
+    ),
+)

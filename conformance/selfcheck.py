@@ -1,0 +1,199 @@
+"""The kill matrix: every mutant against every rule, through recorded evidence only.
+
+For each mutant the lab records a run of the mutated reference, exactly as it would of any system,
+and judges it. A mutant is killed when every rule it names fails on that run; one that names no rule
+is killed when any rule fails. A run that breaks the lab kills nothing. The unmutated reference goes
+first: a rule that fails on it cannot prove anything.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from conformance.catalogue import CATALOGUE
+from conformance.lab import Plan, judge, record
+from conformance.mutants import AnyMutant
+from harness.history import Run
+from harness.rules import Catalogue, Rule, Status, Verdict
+from harness.sut import reference_sut
+from harness.sut.errors import LabError
+from reference_impl.decisions import SqlMutant
+from spark_checkers.engine import InlineEngine
+
+SEED = 1
+ROUNDS = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One run of the reference, mutated or not."""
+
+    mutant: str | None
+    control_plane: str | None
+    world: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """Which rules failed, which were exercised, and whether the lab held."""
+
+    failed: tuple[str, ...]
+    exercised: tuple[str, ...]
+    broken: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One mutant's line of the matrix."""
+
+    mutant: AnyMutant
+    reference: str
+    outcome: Outcome
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """The named rules that did not notice."""
+        return tuple(r for r in self.mutant.rules if r not in self.outcome.failed)
+
+    @property
+    def killed(self) -> bool:
+        """Whether the mutant was seen by all rules it names, or by any if it names none."""
+        if self.outcome.broken:
+            return False
+        return not self.missed if self.mutant.rules else bool(self.outcome.failed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """The whole self-check of one world."""
+
+    world: str
+    baselines: Mapping[str, Outcome]
+    rows: tuple[Row, ...]
+
+    @property
+    def sound(self) -> bool:
+        """Whether the unmutated reference passed everywhere."""
+        return not any(b.failed or b.broken for b in self.baselines.values())
+
+    @property
+    def survivors(self) -> list[Row]:
+        """Mutants that nobody, or not everybody who must, has noticed."""
+        return [row for row in self.rows if not row.killed]
+
+    def document(self) -> dict[str, Any]:
+        """The matrix as JSON; without times, so that it can be compared."""
+        return {
+            "world": self.world,
+            "reference": {
+                name: {"failed": list(b.failed), "exercised": list(b.exercised)}
+                for name, b in sorted(self.baselines.items())
+            },
+            "mutants": [
+                {
+                    "mutant": row.mutant.name,
+                    "decision": row.mutant.decision,
+                    "why": row.mutant.why,
+                    "rules": list(row.mutant.rules),
+                    "killed": row.killed,
+                    "killed_by": list(row.outcome.failed),
+                }
+                for row in self.rows
+            ],
+        }
+
+
+def control_plane_of(mutant: AnyMutant | None, world: str) -> str:
+    """SQL mutants need the database; in `sim` everything else runs in memory."""
+    if world == "sim" and not isinstance(mutant, SqlMutant):
+        return "memory"
+    return "postgres"
+
+
+def kill_matrix(
+    mutants: Mapping[str, AnyMutant],
+    *,
+    world: str = "sim",
+    workers: int = 2,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Matrix:
+    """Run every mutant in a pool of processes and gather the matrix in order of name."""
+    planes = sorted({control_plane_of(m, world) for m in mutants.values()})
+    jobs = [Job(mutant=None, control_plane=plane, world=world) for plane in planes]
+    jobs += [
+        Job(mutant=ref, control_plane=control_plane_of(mutant, world), world=world)
+        for ref, mutant in mutants.items()
+    ]
+    outcomes: dict[Job, Outcome] = {}
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(max_workers=workers, mp_context=context) as pool:
+        waiting = {pool.submit(run_job, job): job for job in jobs}
+        for done, future in enumerate(as_completed(waiting), start=1):
+            outcomes[waiting[future]] = future.result()
+            progress(done, len(jobs))
+    rows = [
+        Row(mutant=mutants[job.mutant], reference=job.mutant, outcome=outcomes[job])
+        for job in jobs
+        if job.mutant is not None
+    ]
+    return Matrix(
+        world=world,
+        baselines={str(j.control_plane): o for j, o in outcomes.items() if j.mutant is None},
+        rows=tuple(sorted(rows, key=lambda row: row.mutant.name)),
+    )
+
+
+def run_job(job: Job) -> Outcome:
+    """Record and judge one run in a throwaway folder."""
+    started = monotonic()
+    mutants = () if job.mutant is None else (job.mutant,)
+    sut = reference_sut(control_plane=job.control_plane, mutants=mutants)
+    rules = CATALOGUE.judged()
+    engine = InlineEngine()
+    try:
+        with tempfile.TemporaryDirectory(prefix="tidemark-selfcheck-") as folder:
+            run = Run.create(
+                Path(folder) / "run", run="selfcheck", sut=sut.name, world=job.world, seed=SEED
+            )
+            recorded = record(run, sut, Plan(world=job.world, seed=SEED, rounds=ROUNDS))
+            judgement = judge(recorded, rules, engine, reference=True)
+    except LabError as error:
+        return Outcome(failed=(), exercised=(), broken=str(error), seconds=monotonic() - started)
+    finally:
+        engine.close()
+    broken = [j.reason for j in judgement.judged if j.verdict is Verdict.BROKEN]
+    return Outcome(
+        failed=tuple(j.rule.id for j in judgement.judged if j.verdict is Verdict.FAIL),
+        exercised=tuple(j.rule.id for j in judgement.judged if j.result.exercised),
+        broken="; ".join(broken),
+        seconds=monotonic() - started,
+    )
+
+
+def statuses(catalogue: Catalogue, matrices: Iterable[Mapping[str, Any]]) -> dict[str, Status]:
+    """What stands behind each rule, from recorded kill matrices."""
+    exercised: set[str] = set()
+    named: dict[str, list[bool]] = {}
+    for matrix in matrices:
+        for baseline in matrix["reference"].values():
+            exercised |= set(baseline["exercised"])
+        for mutant in matrix["mutants"]:
+            for rule in mutant["rules"]:
+                named.setdefault(rule, []).append(rule in mutant["killed_by"])
+    return {rule.id: _status(rule, exercised, named.get(rule.id, [])) for rule in catalogue}
+
+
+def _status(rule: Rule, exercised: set[str], kills: Sequence[bool]) -> Status:
+    if rule.unprovable:
+        return Status.UNPROVABLE
+    if rule.planned:
+        return Status.PLANNED
+    return Status.PROVEN if rule.id in exercised and kills and all(kills) else Status.UNPROVEN

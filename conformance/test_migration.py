@@ -1,0 +1,66 @@
+"""The reference keeps the rules of the migration's boundary, and every mutant of it is caught."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from conformance.catalogue import CATALOGUE
+from conformance.lab import Plan, judge, record
+from conformance.mutants import built_in
+from conformance.plugin import Lab
+from conformance.proofs import recorded_matrix
+from conformance.scenario import Scenario
+from conformance.scenarios import SCENARIOS
+from conformance.selfcheck import kill_matrix
+from harness.history import Run
+from harness.rules import Verdict
+from harness.sut import reference_sut
+from spark_checkers.engine import InlineEngine
+
+_PLAIN = [scenario for scenario in SCENARIOS if not scenario.older_schema]
+
+
+@pytest.mark.parametrize("scenario", _PLAIN, ids=lambda scenario: scenario.slug)
+def test_the_reference_in_memory_keeps_the_rules(scenario: Scenario, lab: Lab) -> None:
+    lab.play(scenario)
+
+
+@pytest.mark.parametrize("scenario", _PLAIN, ids=lambda scenario: scenario.slug)
+def test_the_reference_on_postgresql_keeps_the_rules(scenario: Scenario, lab: Lab) -> None:
+    lab.reference(control_plane="postgres")
+    lab.play(scenario)
+
+
+@pytest.mark.world("process")
+def test_the_reference_in_real_processes_keeps_every_rule(lab: Lab) -> None:
+    for scenario in _PLAIN:
+        lab.play(scenario)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 10_000))
+def test_no_seeded_concurrent_work_breaks_a_rule(seed: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run.create(Path(folder) / "run", run="seeded", sut="reference", world="sim")
+        sut = reference_sut(control_plane="memory")
+        recorded = record(run, sut, Plan(world="sim", seed=seed, scenarios=(), rounds=2))
+        engine = InlineEngine()
+        judgement = judge(recorded, CATALOGUE.judged(), engine, reference=True)
+        engine.close()
+
+    wrong = [j for j in judgement.judged if j.verdict in (Verdict.FAIL, Verdict.BROKEN)]
+    assert not wrong
+
+
+def test_every_mutant_is_killed_as_recorded() -> None:
+    matrix = kill_matrix(built_in("sim"), world="sim", workers=2)
+
+    assert matrix.sound
+    assert [row.mutant.name for row in matrix.survivors] == []
+    assert json.loads(json.dumps(matrix.document())) == recorded_matrix()

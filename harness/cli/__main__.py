@@ -1,0 +1,5 @@
+"""`python -m harness.cli`: what the launcher starts."""
+
+from harness.cli import main
+
+main()

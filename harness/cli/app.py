@@ -1,0 +1,218 @@
+"""The commands, each one a thin wrapper around a body that lives beside it.
+
+Bodies are imported when their command runs: Spark, Arrow and DuckDB together take seconds to
+import, and `--help` needs none of them. A body returns its exit code; a wrong option, a wrong file
+or a missing tool is a sentence on stderr and exit 64, never a traceback.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+USAGE = 64
+
+app = typer.Typer(
+    name="tidemark",
+    help="Decides whether a tiered or diskless Kafka keeps its promises, and shows the evidence.",
+    no_args_is_help=False,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def main() -> None:
+    """Run a command and leave with its exit code."""
+    arguments = sys.argv[1:] or ["--help"]
+    try:
+        code = app(args=arguments, prog_name="tidemark", standalone_mode=False)
+    except typer.TyperException as mistake:
+        print(f"tidemark: {mistake.format_message()}", file=sys.stderr)
+        print("tidemark: `./tidemark --help` lists commands and options.", file=sys.stderr)
+        code = USAGE
+    except (KeyboardInterrupt, typer.Abort):
+        code = 130
+    except Exception as mistake:
+        code = _sentence(mistake)
+    sys.exit(code)
+
+
+def _sentence(mistake: Exception) -> int:
+    """What a user is told, and the exit code; what is not a user's mistake keeps its traceback."""
+    from harness.cli.java import JavaMissing
+    from harness.history.errors import HistoryError
+    from harness.rules import CatalogueError
+    from harness.sut.errors import LabError
+    from reference_impl.decisions import DecisionError
+
+    if isinstance(mistake, LabError):
+        code = mistake.exit_code
+    elif isinstance(mistake, CatalogueError | DecisionError | HistoryError | JavaMissing):
+        code = USAGE
+    else:
+        raise mistake
+    print(f"tidemark: {mistake}", file=sys.stderr)
+    return code
+
+
+@app.callback()
+def _root() -> None:
+    """Keeps commands named even while there is only one."""
+
+
+@app.command()
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable, on stdout.")] = False,
+) -> int:
+    """Say what this machine offers, and what each missing thing costs."""
+    from harness.cli.doctor import run
+
+    return run(as_json=as_json)
+
+
+@app.command()
+def test(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[unit|conformance|sim|spark|process|docker|foreign|all]...",
+            help="Which of the project's own tests; all that is quick enough when none is named.",
+        ),
+    ] = None,
+) -> int:
+    """Run the project's own tests through tox."""
+    from harness.cli.testing import run
+
+    return run(names or ())
+
+
+Json = Annotated[bool, typer.Option("--json", help="Machine-readable, alone on stdout.")]
+Engine = Annotated[str, typer.Option(help="spark, or inline (DuckDB, needs no Java).")]
+Rules = Annotated[list[str] | None, typer.Option("--rule", help="Only this rule; repeatable.")]
+
+
+@app.command()
+def certify(
+    sut: Annotated[str, typer.Argument(help="`reference`, or a SUT file (TOML).")] = "reference",
+    profile: Annotated[list[str] | None, typer.Option(help="Only this profile.")] = None,
+    rule: Rules = None,
+    world: Annotated[str | None, typer.Option(help="sim, process or external.")] = None,
+    seed: Annotated[int, typer.Option(help="Where all chance comes from.")] = 1,
+    rounds: Annotated[int, typer.Option(min=0, help="Rounds of concurrent work.")] = 2,
+    engine: Engine = "spark",
+    master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
+    mutant: Annotated[
+        list[str] | None, typer.Option(help="Break the reference: module:name or FILE.py:name.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Run folder; default runs/<next>.")] = None,
+    as_json: Json = False,
+) -> int:
+    """Drive a system through workloads and faults, judge it, and say what it is worth."""
+    from harness.cli import certify as body
+
+    return body.run(
+        body.Options(
+            sut=sut,
+            profiles=tuple(profile or ()),
+            rules=tuple(rule or ()),
+            world=world,
+            seed=seed,
+            rounds=rounds,
+            engine=engine,
+            master=master,
+            mutants=tuple(mutant or ()),
+            out=out,
+            as_json=as_json,
+        )
+    )
+
+
+@app.command()
+def replay(
+    run: Annotated[str, typer.Argument(help="A run by its number or folder.")],
+    rule: Rules = None,
+    engine: Annotated[str | None, typer.Option(help="spark or inline; default as before.")] = None,
+    as_json: Json = False,
+) -> int:
+    """Repeat a run as its header says."""
+    from harness.cli import certify as body
+
+    return body.replay(run, rules=rule or (), engine=engine, as_json=as_json)
+
+
+@app.command()
+def check(
+    path: Annotated[Path, typer.Argument(help="A run folder or a history file.")],
+    model: Annotated[str | None, typer.Option(help="register, cas-register, kv, mutex.")] = None,
+    initial: Annotated[str, typer.Option(help="First value of a register.")] = "nil",
+    engine: Engine = "spark",
+    master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
+    as_json: Json = False,
+) -> int:
+    """Judge a recorded history: ours, Jepsen EDN, Jepsen console lines."""
+    from harness.cli.check import run
+
+    return run(
+        path, model=model, initial=initial, engine=engine, master=master, as_json=as_json
+    )
+
+
+@app.command()
+def rules(
+    as_json: Json = False,
+    coverage: Annotated[bool, typer.Option(help="Account for the lines of the designs.")] = False,
+) -> int:
+    """List the rules and what stands behind each."""
+    from harness.cli.catalogue import rules as body
+
+    return body(as_json=as_json, coverage=coverage)
+
+
+@app.command()
+def explain(rule: Annotated[str, typer.Argument(help="A rule id, like MIG-003.")]) -> int:
+    """One rule: its text, judge, scenarios, mutants and last findings."""
+    from harness.cli.catalogue import explain as body
+
+    return body(rule)
+
+
+@app.command()
+def selfcheck(
+    rule: Rules = None,
+    world: Annotated[str, typer.Option(help="sim or process.")] = "sim",
+    mutants: Annotated[Path | None, typer.Option(help="A file with mutants of yours.")] = None,
+    record: Annotated[bool, typer.Option(help="Renew conformance/kill_matrix.json.")] = False,
+    as_json: Json = False,
+) -> int:
+    """Prove the judges: every mutant must be caught through recorded evidence."""
+    from harness.cli.selfcheck import run
+
+    return run(rules=rule or (), world=world, mutants=mutants, as_json=as_json, record=record)
+
+
+@app.command()
+def runs() -> int:
+    """List the runs in runs/, newest last."""
+    from harness.cli.runs import run
+
+    return run()
+
+
+@app.command()
+def report(run: Annotated[str, typer.Argument(help="A run by its number or folder.")]) -> int:
+    """Show a judged run again."""
+    from harness.cli.report import run as body
+
+    return body(run)
+
+
+@app.command()
+def bench(
+    rows: Annotated[list[str] | None, typer.Argument(help="Which rows; all if none.")] = None,
+    as_json: Json = False,
+) -> int:
+    """Measure the project's own parts against baselines in the same run."""
+    from harness.cli.bench import run
+
+    return run(rows or (), as_json=as_json)

@@ -1,0 +1,131 @@
+"""The bodies of `rules` and `explain`: views of the catalogue and of the recorded proof."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from conformance.catalogue import CATALOGUE
+from conformance.proofs import LINE_MAP, mutants_of, recorded_statuses
+from conformance.scenarios import SCENARIOS
+from harness.cli.runs import RUNS, VERDICT_FILE, read_json
+from harness.rules import Holds, Judge, Rule
+from harness.rules.linemap import compact, load_line_map
+from reports.terminal import citation, wrapped
+
+
+def rules(*, as_json: bool, coverage: bool) -> int:
+    """List the catalogue, or account for the lines of the designs."""
+    if coverage:
+        return _coverage(as_json=as_json)
+    status = recorded_statuses()
+    if as_json:
+        print(json.dumps([_rule_document(rule) for rule in CATALOGUE], indent=1))
+        return 0
+    section = None
+    for rule in CATALOGUE:
+        if rule.section != section:
+            section = rule.section
+            print(f"{rule.document}.md, {section}")
+        for line in wrapped(f"  {rule.id}  {status[rule.id].value:<8}  ", rule.sentence):
+            print(line)
+    counts: dict[str, int] = {}
+    for value in status.values():
+        counts[value.value] = counts.get(value.value, 0) + 1
+    listed = ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
+    print(f"\n{len(CATALOGUE)} rules: {listed}")
+    return 0
+
+
+def explain(rule_id: str) -> int:
+    """One rule: text, place, judge, scenarios, mutants, last findings."""
+    rule = CATALOGUE[rule_id]
+    print(f"{rule.id} · {rule.level.value} · profile {rule.profile} · depth {rule.depth.value}")
+    for line in wrapped("  ", rule.sentence):
+        print(line)
+    for label, text in _facts(rule):
+        for line in wrapped(f"  {label:<10}", text):
+            print(line)
+    return 0
+
+
+def _facts(rule: Rule) -> list[tuple[str, str]]:
+    facts = [("cite", citation(rule)), ("status", recorded_statuses()[rule.id].value)]
+    if rule.judge is not None:
+        facts.append(("judge", _judge_text(rule.judge)))
+    if rule.tolerant is not None:
+        facts.append(("tolerant", _judge_text(rule.tolerant)))
+    if rule.assumes:
+        facts.append(("assumes", ", ".join(rule.assumes)))
+    for word, text in (("planned", rule.planned), ("no proof", rule.unprovable)):
+        if text:
+            facts.append((word, text))
+    for scenario in SCENARIOS:
+        if rule.id in scenario.rules:
+            facts.append(("scenario", scenario.name))
+    for mutant in mutants_of(rule.id):
+        others = [r for r in mutant["killed_by"] if r != rule.id]
+        also = f"; also seen by {' '.join(others)}" if others else ""
+        facts.append(("mutant", f"{mutant['mutant']}: {mutant['why']}{also}"))
+    if rule.hint:
+        facts.append(("look at", rule.hint))
+    return facts + _last_findings(rule)
+
+
+def _last_findings(rule: Rule) -> list[tuple[str, str]]:
+    verdicts = sorted(RUNS.glob(f"*/{VERDICT_FILE}"), key=lambda p: p.stat().st_mtime)
+    for path in reversed(verdicts):
+        entries = read_json(path).get("rules", [])
+        for entry in entries:
+            if entry.get("id") == rule.id and entry.get("findings"):
+                first = entry["findings"][0]
+                return [("last seen", f"run {path.parent.name}, op {first['op']}: {first['seen']}")]
+    return []
+
+
+def _judge_text(judge: Judge) -> str:
+    if isinstance(judge, Holds):
+        return f"{judge.table} where {judge.when}: {judge.holds}"
+    return f"search over {judge.table} per {', '.join(judge.key)}, model {judge.model}"
+
+
+def _rule_document(rule: Rule) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "document": rule.document,
+        "section": rule.section,
+        "lines": list(rule.lines),
+        "sentence": rule.sentence,
+        "level": rule.level.value,
+        "depth": rule.depth.value,
+        "profile": rule.profile,
+        "decisions": list(rule.decisions),
+        "assumes": list(rule.assumes),
+        "judge": None if rule.judge is None else _judge_text(rule.judge),
+        "mutants": [mutant["mutant"] for mutant in mutants_of(rule.id)],
+        "scenarios": [s.name for s in SCENARIOS if rule.id in s.rules],
+        "status": recorded_statuses()[rule.id].value,
+    }
+
+
+def _coverage(*, as_json: bool) -> int:
+    documents = load_line_map(LINE_MAP, CATALOGUE)
+    if as_json:
+        table = {
+            name: {
+                "lines": doc.lines,
+                "with_rules": len(doc.rules),
+                "descriptive": len(doc.descriptive),
+                "open": compact(doc.open_lines),
+            }
+            for name, doc in documents.items()
+        }
+        print(json.dumps(table, indent=1))
+        return 0
+    print(f"{'document':<14}{'lines':>7}{'rules':>7}{'descriptive':>13}{'open':>7}")
+    for name, doc in documents.items():
+        print(
+            f"{name:<14}{doc.lines:>7}{len(doc.rules):>7}{len(doc.descriptive):>13}"
+            f"{len(doc.open_lines):>7}"
+        )
+    return 0

@@ -1,0 +1,294 @@
+"""The body of `certify` and `replay`: smoke, record, judge, say what it is worth.
+
+Each stage is one line as soon as it is known. On success the last line is the certificate, on
+failure the command that repeats the run.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from conformance.catalogue import CATALOGUE, PROFILES
+from conformance.lab import Plan, Recorded, judge, record, smoke
+from conformance.scenarios import SCENARIOS
+from harness.cli.java import java_home_for_spark
+from harness.cli.progress import Stage
+from harness.cli.runs import RUNS, VERDICT_FILE, find_run, next_run, read_json
+from harness.history import Run
+from harness.rules import Catalogue, Judgement, Verdict, exit_code
+from harness.sut import Sut, UsageError, find_sut, reference_sut
+from reports import terminal
+from reports.certificate import verdict_document
+from spark_checkers.engine import Engine, open_engine
+
+SUITE = "2026.1"
+WORLDS = ("sim", "process", "external")
+LANDED = "SELECT fault, count(*) AS times FROM fault_windows WHERE landed GROUP BY fault"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What was asked for; everything needed to ask for it again is in the run's header."""
+
+    sut: str = "reference"
+    profiles: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    world: str | None = None
+    seed: int = 1
+    rounds: int = 2
+    engine: str = "spark"
+    master: str = "local[*]"
+    mutants: tuple[str, ...] = ()
+    out: Path | None = None
+    as_json: bool = False
+    today: datetime.date = field(default_factory=datetime.date.today)
+
+
+def run(options: Options) -> int:
+    """Certify a system; the exit code is the verdict's."""
+    sut = _system(options)
+    rules = _rules(options, sut)
+    world = options.world or ("process" if sut.reference else "external")
+    plan = _plan(options, world, rules)
+    name = next_run(RUNS) if options.out is None else options.out.name
+    folder = options.out or RUNS / name
+    stage = Stage(sys.stderr if options.as_json else sys.stdout)
+    profiles = sorted({rule.profile for rule in rules})
+    stage.say(
+        f"{sut.name} {sut.version} · {', '.join(profiles)} {SUITE} · {world}"
+        f" · seed {options.seed}"
+    )
+    for mutant in options.mutants:
+        stage.say(f"mutant     {mutant}")
+    header = _header(options, sut, world, name, profiles)
+    recorded = _record(Run.create(folder, **header), sut, plan, stage)
+    judgement = _judge(recorded, rules, options, sut, stage)
+    return _conclude(options, sut, header, judgement, folder, stage)
+
+
+def replay(name: str, *, rules: Sequence[str], engine: str | None, as_json: bool) -> int:
+    """Run again what a run's header says."""
+    asked = read_json(find_run(name) / "header.json").get("options")
+    if not isinstance(asked, dict):
+        raise UsageError(f"run {name} was not made by certify; there is nothing to repeat")
+    return run(
+        Options(
+            sut=asked["sut"],
+            profiles=tuple(asked["profiles"]),
+            rules=tuple(rules or asked["rules"]),
+            world=asked["world"],
+            seed=int(asked["seed"]),
+            rounds=int(asked["rounds"]),
+            engine=engine or asked["engine"],
+            mutants=tuple(asked["mutants"]),
+            as_json=as_json,
+        )
+    )
+
+
+def _system(options: Options) -> Sut:
+    if not options.mutants:
+        return find_sut(options.sut)
+    if options.sut != "reference":
+        raise UsageError("--mutant changes the reference; somebody else's system cannot be mutated")
+    from reference_impl.decisions import load_mutant
+
+    for mutant in options.mutants:
+        load_mutant(mutant)
+    return reference_sut(mutants=options.mutants)
+
+
+def _rules(options: Options, sut: Sut) -> Catalogue:
+    for profile in options.profiles:
+        if profile not in PROFILES:
+            raise UsageError(
+                f"there are no rules for profile {profile!r} yet; built: {', '.join(PROFILES)}"
+            )
+        if profile not in sut.profiles:
+            raise UsageError(f"{sut.name} does not claim {profile!r}; it claims {sut.profiles}")
+    claimed = options.profiles or tuple(p for p in PROFILES if p in sut.profiles)
+    chosen = CATALOGUE.of_profiles(claimed).judged()
+    if options.rules:
+        wanted = {CATALOGUE[rule].id for rule in options.rules}
+        chosen = Catalogue(rule for rule in chosen if rule.id in wanted)
+    if not len(chosen):
+        raise UsageError(
+            f"no rule is selected: {sut.name} claims {', '.join(sut.profiles)},"
+            f" and there are rules for {', '.join(PROFILES)}"
+        )
+    return chosen
+
+
+def _plan(options: Options, world: str, rules: Iterable[Any]) -> Plan:
+    if world not in WORLDS:
+        raise UsageError(f"there is no world {world!r}; known: {', '.join(WORLDS)}")
+    wanted = {rule.id for rule in rules}
+    scenarios = tuple(s for s in SCENARIOS if wanted & set(s.rules))
+    return Plan(world=world, seed=options.seed, scenarios=scenarios, rounds=options.rounds)
+
+
+def _header(
+    options: Options, sut: Sut, world: str, name: str, profiles: list[str]
+) -> dict[str, Any]:
+    started = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {
+        "run": name,
+        "suite": SUITE,
+        "sut": sut.name,
+        "sut_version": sut.version,
+        "world": world,
+        "profiles": profiles,
+        "seed": options.seed,
+        "started": started,
+        "options": {
+            "sut": options.sut,
+            "profiles": list(options.profiles),
+            "rules": list(options.rules),
+            "world": world,
+            "seed": options.seed,
+            "rounds": options.rounds,
+            "engine": options.engine,
+            "mutants": list(options.mutants),
+        },
+    }
+
+
+def _record(run_: Run, sut: Sut, plan: Plan, stage: Stage) -> Recorded:
+    with stage("smoke") as line:
+        line.done(f"{smoke(run_, sut, plan)} calls answered")
+    with stage("record") as line:
+        recorded = record(run_, sut, plan, progress=line.progress)
+        skipped = f", {len(recorded.skipped)} not playable here" if recorded.skipped else ""
+        line.done(f"{len(recorded.played)} scenarios, {plan.rounds} rounds{skipped}")
+    return recorded
+
+
+def _judge(
+    recorded: Recorded, rules: Catalogue, options: Options, sut: Sut, stage: Stage
+) -> Judgement:
+    with stage("judge") as line:
+        line.progress(f"starting {options.engine}")
+        engine = _engine(options, recorded.folder)
+        try:
+            judgement = judge(
+                recorded,
+                rules,
+                engine,
+                reference=sut.reference is not None,
+                progress=line.progress,
+            )
+            landed = engine.rows(LANDED)
+        finally:
+            engine.close()
+        line.done(f"{len(rules)} rules over {judgement.events} events on {options.engine}")
+    stage.detail("faults", {row["fault"]: int(row["times"]) for row in landed})
+    return judgement
+
+
+def _engine(options: Options, folder: Path) -> Engine:
+    if options.engine == "inline":
+        return open_engine("inline")
+    return open_engine(
+        "spark",
+        master=options.master,
+        java_home=java_home_for_spark(),
+        log=folder / "spark.log",
+    )
+
+
+def _conclude(
+    options: Options,
+    sut: Sut,
+    header: dict[str, Any],
+    judgement: Judgement,
+    folder: Path,
+    stage: Stage,
+) -> int:
+    verdicts = {j.rule.id: j.verdict for j in judgement.judged}
+    waived, stale = _waivers(sut, verdicts, options.today)
+    document = verdict_document(header, judgement, waived=waived)
+    text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    (folder / VERDICT_FILE).write_text(text, encoding="utf-8")
+    if document["certified"] and not options.rules and not options.mutants:
+        (folder / "certificate.json").write_text(text, encoding="utf-8")
+    if options.as_json:
+        print(text, end="")
+    for line in _closing(options, judgement, document, folder, waived, stale):
+        stage.say(line)
+    if stale:
+        return exit_code(Verdict.FAIL)
+    unwaived = Verdict.worst(v for rule, v in verdicts.items() if rule not in waived)
+    return exit_code(unwaived)
+
+
+def _waivers(
+    sut: Sut, verdicts: dict[str, Verdict], today: datetime.date
+) -> tuple[list[str], list[str]]:
+    """Rules excused for now, and waivers that have outlived their reason."""
+    waived, stale = [], []
+    for waiver in sut.waivers:
+        verdict = verdicts.get(waiver.rule)
+        if waiver.expired(today):
+            stale.append(f"{waiver.rule}: waived until {waiver.until}, which has passed")
+        elif verdict is Verdict.PASS:
+            stale.append(f"{waiver.rule}: passes, so the waiver is no longer needed")
+        elif verdict is not None:
+            waived.append(waiver.rule)
+    return waived, stale
+
+
+def _closing(
+    options: Options,
+    judgement: Judgement,
+    document: dict[str, Any],
+    folder: Path,
+    waived: list[str],
+    stale: list[str],
+) -> Iterable[str]:
+    yield ""
+    yield from terminal.sections(judgement)
+    yield from terminal.details(judgement, run=document["run"], folder=str(folder))
+    yield ""
+    for problem in judgement.problems[:5]:
+        yield f"history    {problem}"
+    for rule in waived:
+        yield f"waived     {rule}"
+    for text in stale:
+        yield f"stale      {text}"
+    yield terminal.summary(judgement)
+    yield _last_line(options, judgement, document, folder, bool(stale))
+
+
+def _last_line(
+    options: Options,
+    judgement: Judgement,
+    document: dict[str, Any],
+    folder: Path,
+    stale: bool,
+) -> str:
+    profiles = f"{', '.join(document['profiles'])} {SUITE}"
+    repeat = f"repeat: ./tidemark replay {document['run']}"
+    whole = not options.rules and not options.mutants
+    if stale:
+        return f"NOT CONFORMANT  stale waiver · {repeat}"
+    if document["certified"]:
+        depth = " · ".join(
+            f"{name} {d['judged']}/{d['rules']}" for name, d in document["depth"].items()
+        )
+        word = "CERTIFIED" if whole else "CONFORMANT"
+        return f"{word}  {profiles} · depth {depth} · {folder}/"
+    if judgement.verdict is Verdict.FAIL:
+        broken = judgement.count(Verdict.FAIL)
+        return f"NOT CONFORMANT  {broken} must broken · {repeat}"
+    if judgement.verdict is Verdict.BROKEN:
+        return f"LAB BROKEN  {judgement.count(Verdict.BROKEN)} rules not judged · {repeat}"
+    missing = judgement.count(Verdict.INCONCLUSIVE)
+    return f"NO PROOF  {missing} rules without proof · {repeat}"
+
+

@@ -1,0 +1,62 @@
+"""Stages of a long command: a live line while it runs, one plain line when it is done."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TextIO
+
+from rich.console import Console
+from rich.status import Status
+
+LABEL = 11
+
+
+class Line:
+    """The line of one stage."""
+
+    def __init__(self, status: Status) -> None:
+        self._status = status
+        self.text = ""
+
+    def progress(self, text: str) -> None:
+        """What is going on now; shown only where somebody is watching."""
+        self._status.update(text)
+
+    def done(self, text: str) -> None:
+        """What the stage came to."""
+        self.text = text
+
+
+class Stage:
+    """Prints stages and plain lines to one stream, never wider than asked, never in colour."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._console = Console(stderr=True)
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[Line]:
+        """A stage; its line is printed when the block ends well."""
+        started = time.monotonic()
+        with self._console.status(name) as status:
+            line = Line(status)
+            yield line
+        self.say(f"{name:<{LABEL}}ok      {line.text} in {time.monotonic() - started:.1f} s")
+
+    def detail(self, name: str, counts: Mapping[str, int]) -> None:
+        """A stage's counts, several to a line."""
+        row = f"{name:<{LABEL}}"
+        for word, count in sorted(counts.items()):
+            piece = f"{word} ×{count}"
+            if len(row) + len(piece) > 79 and row.strip():
+                self.say(row.rstrip())
+                row = " " * LABEL
+            row += piece + "  "
+        if row.strip():
+            self.say(row.rstrip())
+
+    def say(self, text: str) -> None:
+        """One plain line, at once."""
+        print(text, file=self._stream, flush=True)

@@ -1,0 +1,66 @@
+"""Jepsen's console: operations among the chatter of a run.
+
+    INFO  jepsen.util - 0	:invoke	:read	nil
+    12:00:00,000{GMT}	INFO	[worker 3] jepsen.util: 3	:info	:cas	[1 2]	:timed-out
+
+An operation is `process TAB :type TAB :f TAB value`, with an optional error behind another tab, at
+the end of a line; the value is EDN. Lines without that shape are not operations: they are counted
+(`History.ignored`) and nothing else. One with that shape whose value cannot be read is a problem.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..errors import HistoryUnreadable
+from ..history import History, Pass
+from ..lines import BadLine, Event, LineFeed
+from .edn import read_form, skip
+from .neutral import Neutral, header
+
+_OP = re.compile(r"(?:^|\s)(\d++|:\S++)\t:(invoke|ok|fail|info)\t:(\S++)\t(.*)$", re.DOTALL)
+
+
+def looks_like_operation(line: str) -> bool:
+    """Whether a line has the shape of an operation, whatever its value."""
+    return _OP.search(line) is not None
+
+
+def import_jepsen_console(path: Path) -> History:
+    """The history in a console log."""
+
+    def source(passed: Pass) -> Iterator[Event]:
+        try:
+            with path.open("rb", buffering=0) as file:
+                yield from _events(LineFeed(file), passed)
+        except OSError as cause:
+            raise HistoryUnreadable(f"cannot read {path}: {cause.strerror}") from cause
+
+    return History(name=str(path), header=header(path.stem, "jepsen-console"), source=source)
+
+
+def _events(feed: LineFeed, passed: Pass) -> Iterator[Event]:
+    neutral = Neutral()
+    for number, (raw, _, _) in enumerate(feed, start=1):
+        found = _OP.search(raw.decode("utf-8", "surrogateescape").rstrip("\r"))
+        if found is None:
+            passed.ignored += 1
+            continue
+        try:
+            yield neutral.event(_operation(*found.groups()))
+        except BadLine as cause:
+            passed.log.add(number, str(cause))
+    passed.ended = True
+
+
+def _operation(process: str, kind: str, f: str, rest: str) -> dict[str, Any]:
+    op: dict[str, Any] = {"type": kind, "f": read_form(f, 0)[0]}
+    op["process"] = read_form(process, 0)[0]
+    op["value"], end = read_form(rest, 0)
+    end = skip(rest, end)
+    if end < len(rest):
+        op["error"], _ = read_form(rest, end)
+    return op

@@ -1,0 +1,261 @@
+"""Events become rows of the silver tables.
+
+One pass, in order; each event is handed to what it concerns, each closed operation is laid out in
+every table it belongs to. What the schema does not see (the insides of `records`, `entries`,
+`stored`, probe rows) is checked here, and what does not fit is reported with the event it came
+from. Memory: open operations, unsettled sends, open fault windows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from .fault_windows import FaultWindows
+from .history import History
+from .lines import Event, canonical
+from .pairing import Operation, Pairing
+from .sends import Emit, Row, SendBook, whole
+
+REGISTER_CALLS: Final = frozenset(
+    {
+        "create_log",
+        "initialize_diskless_migration",
+        "set_diskless_log_start_offset",
+        "get_diskless_log_start_offset",
+        "seed_producer_state",
+        "register_leader_epoch",
+        "describe_producers",
+        "commit_batch",
+    }
+)
+
+_ANSWER_OFFSETS: Final = frozenset({"produce", "list_offsets"})
+_UNFIT: Final = (TypeError, ValueError, KeyError, IndexError, AttributeError)
+
+
+class RowBuilder:
+    """Feed it every event of a history, then `finish()`; rows and problems go to the callbacks."""
+
+    def __init__(self, history: History, emit: Emit, problem: Callable[[Event, str], None]) -> None:
+        """`emit(table, row)` takes rows by column name; `problem(event, reason)` the rest."""
+        by = "index" if history.index_ordered else "time"
+        self._order: Callable[[Event], int] = lambda event: int(event[by])
+        self._emit = emit
+        self._problem = problem
+        self._pairing = Pairing(self._order, problem)
+        self._sends = SendBook(emit, problem)
+        self._windows = FaultWindows(emit, self._order, problem)
+        self._kinds: dict[str, Callable[[Event], None]] = {
+            "op": self._op,
+            "effect": self._effect,
+            "probe": self._probe,
+            "fault": self._fault,
+        }
+
+    def feed(self, event: Event) -> None:
+        """Take one event into account."""
+        try:
+            self._kinds[event["kind"]](event)
+        except _UNFIT as cause:
+            self._problem(event, _cannot(cause))
+
+    def finish(self) -> None:
+        """Close what is still open: operations as unknown, windows as open."""
+        for operation in self._pairing.finish():
+            self._closed(operation)
+        self._sends.finish()
+        self._windows.finish()
+
+    def _op(self, event: Event) -> None:
+        if event["type"] == "invoke" and event["f"] == "produce":
+            closed = self._pairing.feed(event)
+            self._sends.begin(event, self._order(event))
+        else:
+            closed = self._pairing.feed(event)
+        if closed is not None:
+            self._closed(closed)
+
+    def _closed(self, operation: Operation) -> None:
+        """Lay one operation out; a table it does not fit is reported, the others are served."""
+        shared = _operation_row(operation)
+        layouts: list[Callable[[Operation, Row], None]] = [self._model_row]
+        if operation.invoke["f"] in REGISTER_CALLS:
+            layouts.append(self._register_row)
+        elif shared["topic"] is not None and shared["partition"] is not None:
+            layouts.append(self._response_row)
+        if operation.invoke["f"] == "produce":
+            layouts.append(lambda attempt, _: self._sends.settle(attempt))
+        for lay_out in layouts:
+            try:
+                lay_out(operation, shared)
+            except _UNFIT as cause:
+                self._problem(operation.invoke, _cannot(cause))
+
+    def _model_row(self, operation: Operation, shared: Row) -> None:
+        invoke, completion = operation.invoke, operation.completion or {}
+        values: Row = {
+            "key": _json(invoke, "key"),
+            "value": _json(invoke, "value"),
+            "result": _json(completion, "value"),
+        }
+        self._emit("ops", shared | values)
+
+    def _register_row(self, operation: Operation, shared: Row) -> None:
+        invoke, completion = operation.invoke, operation.completion or {}
+        stored = completion.get("stored") or {}
+        call: Row = {
+            "boundary": invoke.get("boundary"),
+            "leader_epoch": invoke.get("leader_epoch"),
+            "entries": _entries(invoke.get("entries")),
+            "record_count": invoke.get("record_count"),
+            "stored_boundary": whole(stored.get("boundary")),
+            "stored_epoch": whole(stored.get("epoch")),
+            "stored_reset_epoch": whole(stored.get("reset_epoch")),
+            "stored_seeds": _entries(stored.get("seeds")),
+            "base_offset": whole(stored.get("base_offset")),
+        }
+        self._emit("boundary_ops", shared | call)
+
+    def _response_row(self, operation: Operation, shared: Row) -> None:
+        invoke, completion = operation.invoke, operation.completion
+        if completion is None:
+            return
+        f = invoke["f"]
+        records = completion.get("records") if f != "produce" else None
+        asked_offset = invoke.get("offset", completion.get("offset")) if f != "produce" else None
+        answer: Row = {
+            "answered": operation.answered,
+            "request": invoke.get("request"),
+            "send": invoke.get("send"),
+            "attempt": invoke.get("attempt"),
+            "asked_offset": asked_offset if f != "list_offsets" else None,
+            "asked_timestamp": invoke.get("timestamp") if f == "list_offsets" else None,
+            "isolation": invoke.get("isolation"),
+            "answered_offset": completion.get("offset") if f in _ANSWER_OFFSETS else None,
+            "found_timestamp": completion.get("found_timestamp"),
+            "leader_epoch": completion.get("leader_epoch"),
+            "high_watermark": completion.get("high_watermark"),
+            "last_stable_offset": completion.get("last_stable_offset"),
+            "log_start_offset": completion.get("log_start_offset"),
+            "records": None if records is None else len(records),
+            "first_offset": whole(records[0][0]) if records else None,
+            "last_offset": whole(records[-1][0]) if records else None,
+        }
+        row = shared | answer
+        self._emit("responses", row)
+        if f == "list_offsets":
+            self._emit("offsets_listed", row)
+        for at, record in enumerate(records or ()):
+            try:
+                self._emit("records_seen", row | _seen(at, record))
+            except _UNFIT as cause:
+                self._problem(completion, _cannot(cause))
+
+    def _effect(self, event: Event) -> None:
+        row = self._placed(event) | {
+            "index": event["index"],
+            "node": event["node"],
+            "effect": event.get("effect"),
+            "port": event["port"],
+            "call": event["call"],
+            "args": _json(event, "args"),
+            "outcome": event.get("outcome"),
+        }
+        self._emit("effects", row)
+
+    def _fault(self, event: Event) -> None:
+        evidence = event.get("evidence")
+        row = self._placed(event) | {
+            "index": event["index"],
+            "fault": event["name"],
+            "target": event["target"],
+            "phase": event["phase"],
+            "assumption": event.get("assumption"),
+            "evidence": None if evidence is None else canonical(evidence),
+        }
+        self._emit("faults", row)
+        self._windows.feed(event)
+
+    def _probe(self, event: Event) -> None:
+        table, lay_out = _PROBES.get(event["what"], ("probes_other", lambda row: {}))
+        shared = self._placed(event) | {"probe": event["index"], "what": event["what"]}
+        for found in event["rows"]:
+            try:
+                self._emit(table, shared | lay_out(found) | {"detail": canonical(found)})
+            except _UNFIT as cause:
+                self._problem(event, _cannot(cause))
+
+    def _placed(self, event: Event) -> Row:
+        return {"clock": event["clock"], "happened": self._order(event), "time": event["time"]}
+
+
+def _cannot(cause: Exception) -> str:
+    return f"cannot be laid out as a row: {type(cause).__name__}: {str(cause)[:120]}"
+
+
+def _operation_row(operation: Operation) -> Row:
+    invoke, completion = operation.invoke, operation.completion or {}
+    return {
+        "op": invoke["index"],
+        "completion": completion.get("index"),
+        "process": invoke["process"],
+        "node": invoke.get("node", completion.get("node")),
+        "topic": invoke.get("topic"),
+        "partition": invoke.get("partition"),
+        "f": invoke["f"],
+        "type": operation.type,
+        "error": operation.error,
+        "clock": invoke["clock"],
+        "began": operation.began,
+        "ended": operation.ended,
+        "answered": operation.answered,
+    }
+
+
+def _json(event: Event, name: str) -> str | None:
+    """A field as canonical JSON text: absent is null, an explicit null is the text `null`."""
+    return canonical(event[name]) if name in event else None
+
+
+def _entries(entries: list[list[int]] | None) -> str | None:
+    if entries is None:
+        return None
+    return canonical(sorted([int(whole(part) or 0) for part in entry] for entry in entries))
+
+
+def _seen(at: int, record: list[Any]) -> Row:
+    if type(record) is not list or not 2 <= len(record) <= 5 or type(record[0]) is not int:
+        form = "[offset, value, timestamp, leader epoch, key]"
+        raise ValueError(f"a record seen is {form}, not {repr(record)[:40]}")
+    offset, value, timestamp, epoch, key = (*record, None, None, None)[:5]
+    return {
+        "position": at,
+        "record_offset": offset,
+        "value": value,
+        "timestamp": whole(timestamp),
+        "leader_epoch": whole(epoch),
+        "record_key": key,
+    }
+
+
+def _log_row(row: dict[str, Any]) -> Row:
+    numbers = ("boundary", "epoch", "reset_epoch", "high_watermark", "log_start_offset")
+    return {
+        "topic": row["topic"],
+        "partition": whole(row["partition"]),
+        **{name: whole(row.get(name)) for name in numbers},
+        "seeds": _entries(row.get("seeds")),
+        "batches": _json(row, "batches"),
+    }
+
+
+def _object_row(row: Any) -> Row:
+    key, size = (row["key"], row["size"]) if type(row) is dict else (row[0], row[1])
+    return {"object_key": key, "size": whole(size)}
+
+
+_PROBES: Final[dict[str, tuple[str, Callable[[Any], Row]]]] = {
+    "control_plane": ("probes_control_plane", _log_row),
+    "objects": ("probes_objects", _object_row),
+}

@@ -1,0 +1,30 @@
+"""Rules as data: what a design promises, how a history shows it, and what a verdict means."""
+
+from harness.rules.catalogue import Catalogue, CatalogueError
+from harness.rules.rule import Depth, Holds, Judge, Level, Rule, Search, Status
+from harness.rules.verdict import (
+    Finding,
+    Judged,
+    Judgement,
+    RuleResult,
+    Verdict,
+    exit_code,
+)
+
+__all__ = [
+    "Catalogue",
+    "CatalogueError",
+    "Depth",
+    "Finding",
+    "Holds",
+    "Judge",
+    "Judged",
+    "Judgement",
+    "Level",
+    "Rule",
+    "RuleResult",
+    "Search",
+    "Status",
+    "Verdict",
+    "exit_code",
+]

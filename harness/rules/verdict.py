@@ -1,0 +1,118 @@
+"""Verdicts: what a run showed about a rule, and what a run is worth.
+
+The order is worst first. A counterexample stays true whatever else broke, so FAIL leads. Nothing
+judged means nothing proven: the worst of no verdicts is INCONCLUSIVE, and a rule exercised zero
+times is INCONCLUSIVE, never PASS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from harness.rules.rule import Level, Rule
+
+
+class Verdict(Enum):
+    """Worst first."""
+
+    FAIL = "fail"
+    BROKEN = "broken"
+    INCONCLUSIVE = "inconclusive"
+    WEAK = "weak"
+    PASS = "pass"
+    NOT_OBSERVABLE = "not observable"
+    NOT_APPLICABLE = "not applicable"
+
+    @staticmethod
+    def worst(verdicts: Iterable[Verdict]) -> Verdict:
+        """The verdict that decides a whole run."""
+        order = list(Verdict)
+        decisive = [v for v in verdicts if v not in _SILENT]
+        return min(decisive, key=order.index, default=Verdict.INCONCLUSIVE)
+
+
+_SILENT = frozenset({Verdict.NOT_OBSERVABLE, Verdict.NOT_APPLICABLE})
+
+EXIT_USAGE = 64
+_EXIT = {
+    Verdict.PASS: 0,
+    Verdict.WEAK: 0,
+    Verdict.FAIL: 1,
+    Verdict.INCONCLUSIVE: 2,
+    Verdict.BROKEN: 3,
+}
+
+
+def exit_code(verdict: Verdict) -> int:
+    """0 conformant, 1 a MUST is broken, 2 no proof, 3 the lab is broken."""
+    return _EXIT[verdict]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One violation: where in the history it shows, and the values that contradict the rule."""
+
+    rule: str
+    op: int
+    topic: str | None
+    partition: int | None
+    seen: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleResult:
+    """What the judge of one rule counted. `unknown` counts searches that ran out of budget."""
+
+    rule: str
+    exercised: int
+    violations: int
+    unknown: int = 0
+    findings: tuple[Finding, ...] = ()
+    broken: str = ""
+
+    def verdict(self, rule: Rule, *, complete: bool = True) -> tuple[Verdict, str]:
+        """The verdict and, where it is not self-evident, the reason in a few words."""
+        if self.violations:
+            verdict = Verdict.FAIL if rule.level is Level.MUST else Verdict.WEAK
+            return verdict, f"{self.violations} of {self.exercised} cases contradict it"
+        if self.broken:
+            return Verdict.BROKEN, self.broken
+        if self.unknown:
+            return Verdict.INCONCLUSIVE, f"{self.unknown} searches ran out of budget"
+        if not self.exercised:
+            return Verdict.INCONCLUSIVE, "never exercised"
+        if not complete:
+            return Verdict.INCONCLUSIVE, "the run is incomplete"
+        return Verdict.PASS, ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """One rule's verdict, the reason where it is not self-evident, and the counts behind it."""
+
+    rule: Rule
+    verdict: Verdict
+    reason: str
+    result: RuleResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """All verdicts of a run. `problems` are lines of the history that could not be used."""
+
+    judged: tuple[Judged, ...]
+    complete: bool
+    events: int
+    sha256: str
+    problems: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the run is worth as a whole."""
+        return Verdict.worst(judged.verdict for judged in self.judged)
+
+    def count(self, verdict: Verdict) -> int:
+        """How many rules got this verdict."""
+        return sum(judged.verdict is verdict for judged in self.judged)

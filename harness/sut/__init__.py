@@ -1,0 +1,30 @@
+"""Systems under test: what is known of one, how its file is read, what can go wrong."""
+
+from harness.sut.errors import (
+    AdapterError,
+    CannotConnect,
+    LabBroken,
+    LabError,
+    ProtocolBreach,
+    UsageError,
+)
+from harness.sut.file import SutFileError, find_sut, read_sut
+from harness.sut.model import PROFILES, Hook, Reference, Sut, Waiver, reference_sut
+
+__all__ = [
+    "PROFILES",
+    "AdapterError",
+    "CannotConnect",
+    "Hook",
+    "LabBroken",
+    "LabError",
+    "ProtocolBreach",
+    "Reference",
+    "Sut",
+    "SutFileError",
+    "UsageError",
+    "Waiver",
+    "find_sut",
+    "read_sut",
+    "reference_sut",
+]

@@ -1,0 +1,47 @@
+"""What can go wrong around a system under test, and whose fault it is.
+
+    LabError
+     ├─ UsageError           you asked for something impossible        exit 64
+     ├─ AdapterError         the adapter, not the implementation       verdict BROKEN, exit 3
+     │   ├─ CannotConnect       nothing usable answers there
+     │   └─ ProtocolBreach      an answer does not fit the protocol
+     └─ LabBroken            our own fault: please report it           verdict BROKEN, exit 3
+
+A wrong boundary, an error code or a lost reply is none of these: that is behaviour, it is recorded
+in the history and judged there. An error of this tree means that no history could be recorded.
+"""
+
+from __future__ import annotations
+
+
+class LabError(Exception):
+    """Root of everything that keeps a run from being recorded."""
+
+    exit_code = 3
+
+
+class UsageError(LabError):
+    """The request cannot be carried out as written; the message says what would be possible."""
+
+    exit_code = 64
+
+
+class AdapterError(LabError):
+    """The program that connects the lab to a system misbehaves; the system is not judged."""
+
+
+class CannotConnect(AdapterError):
+    """Nothing usable answers where the SUT file points."""
+
+
+class ProtocolBreach(AdapterError):
+    """The program answered something that the protocol does not allow."""
+
+    def __init__(self, what: str, *, got: str, want: str, see: str = "exec-protocol") -> None:
+        super().__init__(
+            f"{what}\n  got:  {got}\n  want: {want}\n  see:  harness/sut/README.md#{see}"
+        )
+
+
+class LabBroken(LabError):
+    """The lab itself failed; nothing follows from this run."""

@@ -1,0 +1,135 @@
+"""The agent protocol: one JSON object a line, a question in, its answer out.
+
+    ← {"ready": true}                                     once, when it can be asked
+    → {"id": 7, "f": "register_leader_epoch", "topic": "t", "partition": 0, "leader_epoch": 6}
+    ← {"id": 7, "error": "NONE", "boundary": -1, "epoch": 6, "reset_epoch": -1}
+
+The shape of every line is in `control_plane.schema.json`; a line that does not fit it is a
+`ProtocolBreach`, never a finding against the system behind it. What the schema cannot say is said
+here: the id must be that of the open question, and an answer with a known outcome carries what the
+question asked for.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from harness.sut.errors import ProtocolBreach
+from harness.workloads.calls import Value
+from reference_impl.control_plane.port import BoundaryError
+
+SCHEMA_FILE = Path(__file__).with_name("control_plane.schema.json")
+
+# What an answer must carry beyond the state, when the call succeeded.
+ANSWERS_WITH: Mapping[str, str] = {"describe_producers": "seeds", "commit_batch": "base_offset"}
+
+# What an answer may tell about the stored state; the first three always, once it is definite.
+STATE = ("boundary", "epoch", "reset_epoch", "seeds", "base_offset")
+_ALWAYS = STATE[:3]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came back: an error name and, when the outcome is known, the stored state."""
+
+    error: str
+    stored: Mapping[str, object] = field(hash=False)
+
+    @property
+    def definite(self) -> bool:
+        """Whether it says what happened; an error nobody knows says nothing."""
+        return self.error in BoundaryError.__members__ and BoundaryError(self.error).definite
+
+
+def question(number: int, f: str, arguments: Mapping[str, Value]) -> bytes:
+    """The line that asks; arguments that are absent are left out."""
+    line: dict[str, object] = {"id": number, "f": f}
+    line.update((name, value) for name, value in arguments.items() if value is not None)
+    return json.dumps(line, separators=(",", ":")).encode()
+
+
+def read_ready(line: bytes, *, called: str) -> None:
+    """The first line; anything but a ready sign is a breach."""
+    _fit(_object(line, called), "ready", line, called, want='{"ready": true} as its first line')
+
+
+def read_answer(line: bytes, *, called: str, number: int | None, f: str) -> Answer:
+    """The answer to the open question (None: there is none, so nothing may be said)."""
+    found = _object(line, called)
+    if number is None:
+        raise ProtocolBreach(
+            f"{called} spoke without being asked.", got=shown(line), want="silence until a question"
+        )
+    _fit(found, "answer", line, called, want=f"an answer to {f!r}")
+    if found["id"] != number:
+        raise ProtocolBreach(
+            f"{called} answered another question.", got=shown(line), want=f'"id": {number}'
+        )
+    stored = {name: found[name] for name in STATE if found.get(name) is not None}
+    answer = Answer(error=found["error"], stored=stored)
+    for name in _needed(f, answer):
+        if name not in stored:
+            raise ProtocolBreach(
+                f"{called} answered {f!r} without {name!r}.",
+                got=shown(line),
+                want=f'"{name}": …, because {answer.error} says what happened',
+                see=f,
+            )
+    return answer
+
+
+def _needed(f: str, answer: Answer) -> tuple[str, ...]:
+    if not answer.definite:
+        return ()
+    if answer.error == BoundaryError.NONE and f in ANSWERS_WITH:
+        return (*_ALWAYS, ANSWERS_WITH[f])
+    return _ALWAYS
+
+
+def _object(line: bytes, called: str) -> dict[str, Any]:
+    try:
+        # A float is no offset, not even 1.0; as text it fails the schema with a clear message.
+        found = json.loads(line, parse_float=str, parse_constant=str)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise ProtocolBreach(
+            f"{called} printed something that is not a JSON object.",
+            got=shown(line),
+            want="one JSON object a line, and nothing else on its output",
+        )
+    return found
+
+
+def _fit(found: dict[str, Any], what: str, line: bytes, called: str, *, want: str) -> None:
+    problem = jsonschema.exceptions.best_match(_validator(what).iter_errors(found))
+    if problem is not None:
+        where = "/".join(str(part) for part in problem.absolute_path)
+        raise ProtocolBreach(
+            f"{called} printed a line that does not fit: {where + ': ' if where else ''}"
+            f"{problem.message[:200]}.",
+            got=shown(line),
+            want=want,
+        )
+
+
+@functools.cache
+def _validator(what: str) -> jsonschema.Draft202012Validator:
+    schema = json.loads(SCHEMA_FILE.read_text("utf-8"))
+    return jsonschema.Draft202012Validator({**schema, "$ref": f"#/$defs/{what}"})
+
+
+def shown(line: bytes, *, limit: int = 160) -> str:
+    """A piece of output for a message: printable, and never longer than a line."""
+    text = line[:limit].decode("utf-8", "replace")
+    clean = "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
+    )
+    return clean + (" …" if len(line) > limit else "")

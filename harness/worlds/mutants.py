@@ -1,0 +1,30 @@
+"""Which of a system's mutants are Python and which are SQL, and where each of them goes.
+
+Python mutants are applied in the process that runs the decision: this one in a simulation, the
+agent in the process world. SQL mutants are applied to the database, so they need one.
+"""
+
+from __future__ import annotations
+
+from harness.sut.errors import UsageError
+from harness.sut.model import Sut
+from reference_impl.decisions import DecisionError, Mutant, SqlMutant, load_mutant
+
+Python = list[tuple[str, Mutant]]
+Sql = list[tuple[str, SqlMutant]]
+
+
+def split_mutants(sut: Sut) -> tuple[Python, Sql]:
+    """The mutants of a reference system by kind, each with the text that names it."""
+    python: Python = []
+    sql: Sql = []
+    for reference in sut.reference.mutants if sut.reference else ():
+        try:
+            mutant = load_mutant(reference)
+        except DecisionError as error:
+            raise UsageError(f"mutant {reference!r}: {error}") from None
+        if isinstance(mutant, SqlMutant):
+            sql.append((reference, mutant))
+        else:
+            python.append((reference, mutant))
+    return python, sql

@@ -1,0 +1,1 @@
+"""The designs, executable: the reference that every rule is first proven on."""

@@ -1,0 +1,1 @@
+"""The control plane of diskless partitions: the boundary register, in memory and in PostgreSQL."""

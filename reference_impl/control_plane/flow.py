@@ -1,0 +1,82 @@
+"""What the flows of both implementations share: transactions of a call, rows after it, replies.
+
+Nothing here chooses. These functions put the answers of the decisions in ``boundary`` together, so
+that a mutant of one decision is felt in every flow that uses it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from reference_impl.control_plane.boundary import (
+    LogRow,
+    Steps,
+    epoch_after_reset,
+    high_watermark_at,
+    initialize_transactions,
+    is_set,
+    next_epoch,
+    reported_boundary,
+    reset_epoch_after,
+)
+from reference_impl.control_plane.port import UNDEFINED, BoundaryError, Reply, Request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transaction:
+    """One transaction of a call. The first of a call admits it; later ones only carry it out."""
+
+    steps: Steps
+    admits: bool
+
+
+def transactions_of(request: Request) -> tuple[Transaction, ...]:
+    """The transactions of a call: one, except where the plan of initialize says otherwise."""
+    plan = initialize_transactions() if request.f == "initialize_diskless_migration" else ((),)
+    return tuple(Transaction(steps=steps, admits=number == 0) for number, steps in enumerate(plan))
+
+
+def with_boundary(log: LogRow, boundary: int, leader_epoch: int | None) -> LogRow:
+    """The row once an admitted boundary is written."""
+    return replace(
+        log,
+        boundary=boundary,
+        epoch=next_epoch(log, leader_epoch),
+        high_watermark=high_watermark_at(log, boundary),
+    )
+
+
+def without_boundary(log: LogRow, leader_epoch: int | None) -> LogRow:
+    """The row once an admitted reset is done; a row without a boundary stays as it is."""
+    if not is_set(log.boundary):
+        return log
+    return replace(
+        log,
+        boundary=UNDEFINED,
+        epoch=epoch_after_reset(log, leader_epoch),
+        reset_epoch=reset_epoch_after(log, leader_epoch),
+    )
+
+
+def reply_of(log: LogRow, asked: int | None, error: BoundaryError) -> Reply:
+    """The reply that carries a row's state."""
+    return Reply(
+        error=error,
+        boundary=reported_boundary(log, asked, error),
+        epoch=log.epoch,
+        reset_epoch=log.reset_epoch,
+    )
+
+
+def refuse_form(request: Request, log: LogRow | None, problem: str) -> Reply:
+    """The reply to a request whose arguments do not suit its call; an unknown log outranks that."""
+    unknown = log is None and request.f != "create_log"
+    error = BoundaryError.UNKNOWN_TOPIC_OR_PARTITION if unknown else BoundaryError.INVALID_REQUEST
+    return replace(reply_of(log or LogRow(), request.boundary, error), message=problem)
+
+
+def effect_args(request: Request, transaction: Transaction) -> dict[str, object]:
+    """The arguments an effect line shows: those of the call, and the steps where it has some."""
+    args = request.to_json()
+    del args["f"]
+    return {**args, "steps": list(transaction.steps)} if transaction.steps else args

@@ -1,0 +1,276 @@
+"""The control plane on PostgreSQL: every call is one statement, one transaction, one round trip.
+
+The choices are made by the SQL functions of ``sql/``, under a lock on the log's row. This module
+sends a call to the function of the same name and reads its reply. What it decides itself is only
+what a broken connection or a failed statement means to the caller (``classify_failure``).
+
+A call never hangs: the server gives up after ``statement_timeout`` and on locks after
+``lock_timeout``; if no answer comes at all (a proxy that swallows it) the connection is torn down
+after ``call_s``. A lost connection answers REQUEST_TIMED_OUT, since the call may have
+been committed, and the next call connects again. Calls of one object run one after the other; use
+one object per concurrent caller.
+
+    Unreachable       connect() could not reach the database; the lazy constructor never raises it
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import psycopg
+from psycopg.rows import DictRow, TupleRow, dict_row
+from psycopg.types.json import Jsonb
+
+from reference_impl.control_plane.boundary import NONE, LogRow, classify_failure, log_key
+from reference_impl.control_plane.flow import (
+    Transaction,
+    effect_args,
+    refuse_form,
+    reply_of,
+    transactions_of,
+)
+from reference_impl.control_plane.migrations import apply_sql_mutant, install
+from reference_impl.control_plane.port import (
+    BoundaryError,
+    Reply,
+    Request,
+    Seed,
+    Trace,
+    problem_with,
+    turn,
+    unknown_outcome,
+)
+
+__all__ = ["PostgresControlPlane", "Timeouts", "Unreachable", "apply_sql_mutant", "install", "rows"]
+
+INTERNAL_ERROR = "XX000"  # stands for failures on our side of the connection: not worth retrying
+
+_TP = "%(topic)s, %(partition)s"
+_ANSWER = "SELECT error, boundary, epoch, reset_epoch, seeds, base_offset FROM "
+
+_STATEMENTS: Mapping[str, bytes] = MappingProxyType(
+    {
+        f: f"{_ANSWER}{f}({_TP}{arguments})".encode()
+        for f, arguments in {
+            "create_log": "",
+            "initialize_diskless_migration": ", %(boundary)s, %(leader_epoch)s, %(entries)s, "
+            "%(steps)s, %(admits)s",
+            "set_diskless_log_start_offset": ", %(boundary)s, %(leader_epoch)s",
+            "get_diskless_log_start_offset": "",
+            "seed_producer_state": ", %(entries)s",
+            "register_leader_epoch": ", %(leader_epoch)s",
+            "describe_producers": "",
+            "commit_batch": ", %(record_count)s",
+        }.items()
+    }
+)
+
+_ROWS = b"""
+SELECT topic_id AS topic, partition,
+       diskless_log_start_offset AS boundary, diskless_log_start_epoch AS epoch,
+       diskless_log_start_reset_epoch AS reset_epoch, high_watermark, log_start_offset,
+       stored_seeds(topic_id, partition) AS seeds,
+       (SELECT coalesce(jsonb_agg(ARRAY[base_offset, last_offset] ORDER BY batch_id), '[]')
+        FROM batches WHERE (batches.topic_id, batches.partition) = (logs.topic_id, logs.partition)
+       ) AS batches
+FROM logs ORDER BY topic_id COLLATE "C", partition
+"""
+
+
+class Unreachable(ConnectionError):
+    """The database could not be reached; the message names it and the reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeouts:
+    """How long a call may take, from the inside out."""
+
+    lock_ms: int = 3_000
+    statement_ms: int = 5_000
+    call_s: float = 8.0
+    connect_s: float = 5.0
+
+    @classmethod
+    def within(cls, call_s: float) -> Timeouts:
+        """Limits that end a call within ``call_s``, the inner ones first."""
+        inner = call_s * 5 / 8
+        return cls(
+            lock_ms=max(1, int(call_s * 3 / 8 * 1000)),
+            statement_ms=max(1, int(inner * 1000)),
+            call_s=call_s,
+            connect_s=inner,
+        )
+
+
+class PostgresControlPlane:
+    """A ControlPlane on a database that ``install`` has prepared. Connects at the first call."""
+
+    def __init__(
+        self, dsn: str, *, timeouts: Timeouts | None = None, trace: Trace | None = None
+    ) -> None:
+        self._dsn = dsn
+        self._timeouts = timeouts or Timeouts()
+        self._trace = trace
+        self._connection: psycopg.AsyncConnection[DictRow] | None = None
+        self._lock = asyncio.Lock()
+
+    @classmethod
+    async def connect(
+        cls, dsn: str, *, timeouts: Timeouts | None = None, trace: Trace | None = None
+    ) -> PostgresControlPlane:
+        """A control plane that is connected already; Unreachable if that cannot be done."""
+        plane = cls(dsn, timeouts=timeouts, trace=trace)
+        try:
+            await plane._connected()
+        except (psycopg.Error, TimeoutError) as problem:
+            raise Unreachable(f"no control plane at {dsn}: {problem}") from problem
+        return plane
+
+    async def call(self, request: Request) -> Reply:
+        """Carry out one call; failures of the database come back as indefinite replies."""
+        async with self._lock:
+            reply = reply_of(LogRow(), None, NONE)
+            for transaction in transactions_of(request):
+                if not transaction.admits:
+                    await turn()
+                reply = await self._transact(request, transaction)
+                if reply.error is not NONE:
+                    break
+            return reply
+
+    async def close(self) -> None:
+        """Close the connection; a later call would open another."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
+
+    async def _transact(self, request: Request, transaction: Transaction) -> Reply:
+        problem = problem_with(request)
+        if problem is None:
+            reply = await self._guarded(request, transaction)
+        else:
+            reply = await self._refuse_form(request, problem)
+        if self._trace is not None:
+            outcome = "ok" if reply.error is NONE else str(reply.error)
+            args = effect_args(request, transaction)
+            self._trace.effect(call=request.f, args=args, outcome=outcome)
+        return reply
+
+    async def _refuse_form(self, request: Request, problem: str) -> Reply:
+        look = Request(
+            f="get_diskless_log_start_offset", topic=request.topic, partition=request.partition
+        )
+        if problem_with(look) is not None:  # no log can have such a name
+            return refuse_form(request, None, problem)
+        stored = await self._guarded(look, Transaction(steps=(), admits=True))
+        if stored.error is BoundaryError.UNKNOWN_TOPIC_OR_PARTITION:
+            return refuse_form(request, None, problem)
+        if stored.boundary is None or stored.epoch is None or stored.reset_epoch is None:
+            return stored
+        row = LogRow(boundary=stored.boundary, epoch=stored.epoch, reset_epoch=stored.reset_epoch)
+        return refuse_form(request, row, problem)
+
+    async def _guarded(self, request: Request, transaction: Transaction) -> Reply:
+        try:
+            return _reply(await self._execute(request, transaction))
+        except (psycopg.Error, OSError) as failure:  # a TimeoutError is an OSError
+            error = classify_failure(sqlstate_of(failure))
+            return unknown_outcome(error, f"{type(failure).__name__}: {failure}".strip())
+
+    async def _execute(self, request: Request, transaction: Transaction) -> DictRow:
+        connection = await self._connected()
+        with _deadline(connection, self._timeouts.call_s):
+            cursor = await connection.execute(
+                _STATEMENTS[request.f], _parameters(request, transaction)
+            )
+            row = await cursor.fetchone()
+        if row is None:
+            raise psycopg.InternalError(f"{request.f} returned no row")
+        return row
+
+    async def _connected(self) -> psycopg.AsyncConnection[DictRow]:
+        if self._connection is not None and not self._connection.closed:
+            return self._connection
+        limits = self._timeouts
+        given = psycopg.conninfo.conninfo_to_dict(self._dsn).get("options") or ""
+        options = (
+            f"{given} -c statement_timeout={limits.statement_ms} -c lock_timeout={limits.lock_ms}"
+        )
+        async with asyncio.timeout(limits.connect_s):
+            self._connection = await psycopg.AsyncConnection.connect(
+                self._dsn, autocommit=True, row_factory=dict_row, options=options.strip()
+            )
+        return self._connection
+
+
+def rows(dsn: str) -> list[dict[str, object]]:
+    """The complete stored state, read from the tables: one row per log, by topic and partition."""
+    with psycopg.connect(dsn) as connection:
+        return read_rows(connection)
+
+
+def read_rows(connection: psycopg.Connection[TupleRow]) -> list[dict[str, object]]:
+    """The same over a connection that is open already."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        return list(cursor.execute(_ROWS))
+
+
+def sqlstate_of(failure: Exception) -> str | None:
+    """The SQLSTATE of a failure; None if the connection broke or timed out without one."""
+    if not isinstance(failure, psycopg.Error):
+        return None
+    if failure.sqlstate is None and not isinstance(failure, psycopg.OperationalError):
+        return INTERNAL_ERROR
+    return failure.sqlstate
+
+
+@contextmanager
+def _deadline(connection: psycopg.AsyncConnection[DictRow], seconds: float) -> Iterator[None]:
+    """Tear the connection down if the block takes longer.
+
+    Shutting the socket makes the pending statement fail at once. Cancelling it instead would send a
+    cancel request, which goes through the same network that just failed to answer.
+    """
+    timer = asyncio.get_running_loop().call_later(seconds, _shut, connection)
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _shut(connection: psycopg.AsyncConnection[DictRow]) -> None:
+    if not connection.closed:
+        with socket.socket(fileno=os.dup(connection.fileno())) as wire:
+            wire.shutdown(socket.SHUT_RDWR)
+
+
+def _parameters(request: Request, transaction: Transaction) -> dict[str, object]:
+    topic, partition = log_key(request.topic, request.partition)
+    return {
+        "topic": topic,
+        "partition": partition,
+        "boundary": request.boundary,
+        "leader_epoch": request.leader_epoch,
+        "entries": None if request.entries is None else Jsonb(request.entries),
+        "record_count": request.record_count,
+        "steps": list(transaction.steps),
+        "admits": transaction.admits,
+    }
+
+
+def _reply(row: DictRow) -> Reply:
+    seeds = row["seeds"]
+    return Reply(
+        error=BoundaryError(row["error"]),
+        boundary=row["boundary"],
+        epoch=row["epoch"],
+        reset_epoch=row["reset_epoch"],
+        seeds=None if seeds is None else tuple(Seed(*seed) for seed in seeds),
+        base_offset=row["base_offset"],
+    )

@@ -1,0 +1,1 @@
+"""Views of a run: they read what was judged and never judge."""

@@ -1,0 +1,116 @@
+"""What a run looks like in a terminal 80 columns wide.
+
+Quiet when good: a section that passed is one line. Complete when bad: the rule, where it stands, what
+was seen, where the evidence is, and as the last line the command that repeats it. No colour is
+needed to read it; symbols carry the meaning.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+
+from harness.rules import Judged, Judgement, Rule, Verdict
+
+WIDTH = 80
+SYMBOL = {
+    Verdict.FAIL: "×",
+    Verdict.BROKEN: "!",
+    Verdict.INCONCLUSIVE: "?",
+    Verdict.WEAK: "~",
+    Verdict.PASS: "✓",
+    Verdict.NOT_OBSERVABLE: "–",
+    Verdict.NOT_APPLICABLE: "–",
+}
+WORD = {
+    Verdict.FAIL: "FAIL",
+    Verdict.BROKEN: "broken",
+    Verdict.INCONCLUSIVE: "no proof",
+    Verdict.WEAK: "weak",
+    Verdict.PASS: "pass",
+    Verdict.NOT_OBSERVABLE: "not observable",
+    Verdict.NOT_APPLICABLE: "n/a",
+}
+_DETAILED = (Verdict.FAIL, Verdict.BROKEN, Verdict.INCONCLUSIVE, Verdict.WEAK)
+
+
+def sections(judgement: Judgement) -> Iterator[str]:
+    """One line per section of each document, in the order of the rules."""
+    by_profile: dict[str, dict[str, list[Judged]]] = {}
+    for judged in judgement.judged:
+        chapter = by_profile.setdefault(judged.rule.profile, {})
+        chapter.setdefault(judged.rule.section, []).append(judged)
+    for profile, chapters in by_profile.items():
+        yield profile
+        for section, members in chapters.items():
+            yield f"  {section:<44}  {_counts(j.verdict for j in members)}"
+
+
+def details(judgement: Judgement, *, run: str, folder: str) -> Iterator[str]:
+    """A paragraph for each rule that did not pass, worst first."""
+    for verdict in _DETAILED:
+        for judged in judgement.judged:
+            if judged.verdict is verdict:
+                yield ""
+                yield from _paragraph(judged, run=run, folder=folder)
+    unseen: dict[str, list[str]] = {}
+    for judged in judgement.judged:
+        if judged.verdict is Verdict.NOT_OBSERVABLE:
+            unseen.setdefault(judged.reason, []).append(judged.rule.id)
+    if unseen:
+        yield ""
+    for reason, rules in unseen.items():
+        yield from wrapped(f"– {' '.join(rules)}  not observable: ", reason)
+
+
+def summary(judgement: Judgement) -> str:
+    """All rules in one line."""
+    counts = _counts((j.verdict for j in judgement.judged), always=(Verdict.PASS, Verdict.FAIL))
+    return f"{len(judgement.judged)} rules: {counts}"
+
+
+def citation(rule: Rule) -> str:
+    """Where a rule stands."""
+    lines = " ".join(str(line) for line in rule.lines)
+    reading = f" · reading {' '.join(rule.decisions)}" if rule.decisions else ""
+    return f"{rule.document}.md, {rule.section}, lines {lines}{reading}"
+
+
+def wrapped(label: str, text: str) -> list[str]:
+    """A labelled text, wrapped and hanging under its label."""
+    return textwrap.wrap(
+        label + text,
+        WIDTH,
+        subsequent_indent=" " * len(label),
+        break_on_hyphens=False,
+    )
+
+
+def _paragraph(judged: Judged, *, run: str, folder: str) -> Iterator[str]:
+    rule = judged.rule
+    level = rule.level.value if judged.verdict in (Verdict.FAIL, Verdict.WEAK) else ""
+    word = level or WORD[judged.verdict]
+    yield from wrapped(f"{SYMBOL[judged.verdict]} {rule.id}  {word}  ", rule.sentence)
+    yield from wrapped("    cite      ", citation(rule))
+    yield from wrapped("    because   ", judged.reason)
+    for finding in judged.result.findings[:3]:
+        where = "" if finding.topic is None else f" ({finding.topic}/{finding.partition})"
+        first, *more = f"op {finding.op}{where}: {finding.seen}".splitlines()
+        yield from wrapped("    seen      ", first)
+        for line in more:
+            yield from wrapped("              ", line)
+    if judged.result.violations:
+        first = judged.result.findings[0].op
+        yield from wrapped("    evidence  ", f"{folder}/history.jsonl, index {first}")
+        yield from wrapped("    look at   ", rule.hint)
+    yield f"    repeat    ./tidemark replay {run} --rule {rule.id}"
+
+
+def _counts(verdicts: Iterable[Verdict], always: tuple[Verdict, ...] = ()) -> str:
+    seen = list(verdicts)
+    order = [Verdict.PASS, *(v for v in Verdict if v is not Verdict.PASS)]
+    return ", ".join(
+        f"{seen.count(verdict)} {WORD[verdict]}"
+        for verdict in order
+        if verdict in seen or verdict in always
+    )

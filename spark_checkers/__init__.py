@@ -1,0 +1,1 @@
+"""Judging histories: silver tables in, exercise counts, violations and verdicts out."""

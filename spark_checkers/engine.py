@@ -1,0 +1,203 @@
+"""The two engines. Both read the same Parquet tables and answer the same SQL.
+
+Spark judges `certify`, `check` and campaigns, on this machine or on a cluster. DuckDB judges small
+histories in milliseconds and is `--engine inline`. An engine knows nothing of rules: it loads
+tables, defines views, returns the few rows a query asks for, and runs one Python function per key.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Protocol
+
+Row = dict[str, Any]
+KeyFunction = Callable[[list[Row]], list[Row]]
+
+SEARCH_RESULT = (
+    ("op", "bigint"),
+    ("verdict", "string"),
+    ("operations", "bigint"),
+    ("explored", "bigint"),
+    ("explanation", "string"),
+)
+
+
+class Engine(Protocol):
+    """What the evaluation of rules needs from an engine."""
+
+    name: str
+
+    def load(self, table: str, path: Path) -> None:
+        """Make a Parquet file or folder queryable under a name."""
+
+    def define(self, view: str, sql: str, *, shared: bool) -> None:
+        """Define a view; a shared one is computed once."""
+
+    def rows(self, sql: str) -> list[Row]:
+        """The rows of a query whose answer is small."""
+
+    def per_key(self, table: str, key: Sequence[str], function: KeyFunction) -> list[Row]:
+        """Apply a function to the rows of each key, in order of `op`; key columns are added."""
+
+    def close(self) -> None:
+        """Let go of what the engine holds."""
+
+
+class InlineEngine:
+    """DuckDB in this process, in memory."""
+
+    name = "inline"
+
+    def __init__(self) -> None:
+        import duckdb
+
+        self._db = duckdb.connect(":memory:")
+
+    def load(self, table: str, path: Path) -> None:
+        source = f"{path}/*.parquet" if path.is_dir() else str(path)
+        quoted = source.replace("'", "''")
+        self._db.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * FROM read_parquet('{quoted}')")
+
+    def load_arrow(self, table: str, data: Any) -> None:
+        """Make an Arrow table queryable without touching the disk."""
+        self._db.register(table, data)
+
+    def define(self, view: str, sql: str, *, shared: bool) -> None:
+        kind = "TEMP TABLE" if shared else "TEMP VIEW"
+        self._db.execute(f"CREATE OR REPLACE {kind} {view} AS {sql}")
+
+    def rows(self, sql: str) -> list[Row]:
+        return list(self._rows(sql))
+
+    def per_key(self, table: str, key: Sequence[str], function: KeyFunction) -> list[Row]:
+        columns = ", ".join(key)
+        ordered = self._rows(f"SELECT * FROM {table} ORDER BY {columns}, op")
+        results: list[Row] = []
+        for values, group in groupby(ordered, key=lambda row: tuple(row[c] for c in key)):
+            named = dict(zip(key, values, strict=True))
+            results += [{**named, **result} for result in function(list(group))]
+        return results
+
+    def close(self) -> None:
+        self._db.close()
+
+    def _rows(self, sql: str) -> Iterator[Row]:
+        cursor = self._db.execute(sql)
+        names = [column[0] for column in cursor.description or ()]
+        while batch := cursor.fetchmany(4096):
+            for values in batch:
+                yield dict(zip(names, values, strict=True))
+
+
+class SparkEngine:
+    """Spark, local by default. One session serves a whole run; starting it takes seconds."""
+
+    name = "spark"
+
+    def __init__(
+        self, master: str = "local[*]", *, java_home: str | None = None, log: Path | None = None
+    ) -> None:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        if java_home:
+            os.environ["JAVA_HOME"] = java_home
+        from pyspark.sql import SparkSession
+
+        local = master.startswith("local")
+        builder = SparkSession.builder.appName("tidemark")
+        for name, value in _SETTINGS.items():
+            builder = builder.config(name, value)
+        if local:
+            builder = builder.config("spark.driver.bindAddress", "127.0.0.1")
+        with _stderr_into(log):
+            self._spark = builder.master(master).getOrCreate()
+            self._spark.sparkContext.setLogLevel("ERROR")
+        self._cached: list[str] = []
+
+    def load(self, table: str, path: Path) -> None:
+        self._spark.read.parquet(str(path)).createOrReplaceTempView(table)
+
+    def define(self, view: str, sql: str, *, shared: bool) -> None:
+        self._spark.sql(sql).createOrReplaceTempView(view)
+        if shared:
+            self._spark.catalog.cacheTable(view)
+            self._cached.append(view)
+
+    def rows(self, sql: str) -> list[Row]:
+        return [row.asDict() for row in self._spark.sql(sql).collect()]
+
+    def per_key(self, table: str, key: Sequence[str], function: KeyFunction) -> list[Row]:
+        frame = self._spark.table(table)
+        types: Mapping[str, str] = dict(frame.dtypes)
+        fields = [(name, types[name]) for name in key] + list(SEARCH_RESULT)
+        schema = ", ".join(f"{name} {kind}" for name, kind in fields)
+        applied = frame.groupBy(*key).applyInArrow(_arrow_function(key, function), schema)
+        return [row.asDict() for row in applied.collect()]
+
+    def close(self) -> None:
+        for view in self._cached:
+            self._spark.catalog.uncacheTable(view)
+        self._cached.clear()
+
+
+_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.memory": "4g",
+}
+
+
+def _arrow_function(key: Sequence[str], function: KeyFunction) -> Callable[[Any], Any]:
+    """Wrap a function of rows for Spark; Arrow keeps 64-bit integers and nulls exact."""
+    names = tuple(key)
+
+    def apply(table: Any) -> Any:
+        import pyarrow
+
+        kinds = {"bigint": pyarrow.int64(), "string": pyarrow.string()}
+        schema = pyarrow.schema(
+            [table.schema.field(name) for name in names]
+            + [pyarrow.field(name, kinds[kind]) for name, kind in SEARCH_RESULT]
+        )
+        rows = table.sort_by("op").to_pylist()
+        named = {name: rows[0][name] for name in names}
+        found = [{**named, **result} for result in function(rows)]
+        return pyarrow.Table.from_pylist(found, schema=schema)
+
+    return apply
+
+
+@contextmanager
+def _stderr_into(log: Path | None) -> Iterator[None]:
+    """Let the JVM, which inherits standard error at its start, talk to a file instead."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    target = os.open(log or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        os.dup2(target, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(target)
+
+
+def open_engine(
+    name: str,
+    *,
+    master: str = "local[*]",
+    java_home: str | None = None,
+    log: Path | None = None,
+) -> Engine:
+    """An engine by its name on the command line; Spark's own chatter goes to `log`."""
+    if name == "inline":
+        return InlineEngine()
+    return SparkEngine(master, java_home=java_home, log=log)

@@ -1,0 +1,90 @@
+"""From a sealed run to verdicts: history, silver tables, evaluation, two result tables.
+
+`verdicts.parquet` has one row per rule, `findings.parquet` one per kept violation. Both are written
+beside the history; reports only ever read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from harness.history import read_history, write_tables
+from harness.rules import Judged, Judgement, Rule, RuleResult
+from spark_checkers.engine import Engine
+from spark_checkers.evaluate import evaluate
+from spark_checkers.view_catalogue import base_tables
+
+
+def judge_run(
+    folder: Path,
+    rules: Iterable[Rule],
+    engine: Engine,
+    *,
+    reference: bool,
+    progress: Callable[[str], None] = lambda text: None,
+) -> Judgement:
+    """Judge the sealed history in a run folder and write the result tables beside it."""
+    rules = list(rules)
+    history = read_history(folder / "history.jsonl")
+    progress("building tables")
+    tables = write_tables(history, folder / "tables")
+    complete = history.complete and not history.problems
+    needed = {
+        judge.table for rule in rules if (judge := rule.judge_for(reference=reference)) is not None
+    }
+    for name in sorted(base_tables(needed) | {"fault_windows"}):
+        engine.load(name, tables[name])
+    progress(f"judging {len(rules)} rules on {engine.name}")
+    results = {r.rule: r for r in evaluate(engine, rules, reference=reference)}
+    judged = tuple(_judged(rule, results[rule.id], complete) for rule in rules if rule.judge)
+    judgement = Judgement(
+        judged=judged,
+        complete=complete,
+        events=history.footer["events"] if history.footer else 0,
+        sha256=history.footer["sha256"] if history.footer else "",
+        problems=tuple(str(problem) for problem in history.problems),
+    )
+    write_results(folder, judgement)
+    return judgement
+
+
+def _judged(rule: Rule, result: RuleResult, complete: bool) -> Judged:
+    verdict, reason = result.verdict(rule, complete=complete)
+    return Judged(rule=rule, verdict=verdict, reason=reason, result=result)
+
+
+def write_results(folder: Path, judgement: Judgement) -> None:
+    """Write verdicts and findings as Parquet."""
+    import pyarrow
+    from pyarrow import parquet
+
+    verdicts = [
+        {
+            "rule": j.rule.id,
+            "verdict": j.verdict.value,
+            "reason": j.reason,
+            "exercised": j.result.exercised,
+            "violations": j.result.violations,
+        }
+        for j in judgement.judged
+    ]
+    findings = [
+        {"rule": f.rule, "op": f.op, "topic": f.topic, "partition": f.partition, "seen": f.seen}
+        for j in judgement.judged
+        for f in j.result.findings
+    ]
+    text, number = pyarrow.string(), pyarrow.int64()
+    verdict_schema = pyarrow.schema(
+        [("rule", text), ("verdict", text), ("reason", text)]
+        + [("exercised", number), ("violations", number)]
+    )
+    finding_schema = pyarrow.schema(
+        [("rule", text), ("op", number), ("topic", text), ("partition", number), ("seen", text)]
+    )
+    for name, rows, schema in (
+        ("verdicts", verdicts, verdict_schema),
+        ("findings", findings, finding_schema),
+    ):
+        table = pyarrow.Table.from_pylist(rows, schema=schema)
+        parquet.write_table(table, folder / f"{name}.parquet")

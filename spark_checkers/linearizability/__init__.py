@@ -1,0 +1,34 @@
+"""Is there a legal order? A search over operations on objects whose histories carry no witness."""
+
+from spark_checkers.linearizability.from_history import operations_by_key
+from spark_checkers.linearizability.models import MODELS, Model, model_named
+from spark_checkers.linearizability.operation import (
+    LinearizabilityError,
+    Operation,
+    UnknownModel,
+    UnusableHistory,
+)
+from spark_checkers.linearizability.rows import operations_of_rows, search_rows
+from spark_checkers.linearizability.search import (
+    DEFAULT_BUDGET_STATES,
+    Outcome,
+    Verdict,
+    search,
+)
+
+__all__ = [
+    "DEFAULT_BUDGET_STATES",
+    "MODELS",
+    "LinearizabilityError",
+    "Model",
+    "Operation",
+    "Outcome",
+    "UnknownModel",
+    "UnusableHistory",
+    "Verdict",
+    "model_named",
+    "operations_by_key",
+    "operations_of_rows",
+    "search",
+    "search_rows",
+]

@@ -1,0 +1,100 @@
+"""A failed search in words.
+
+The reader gets the operation at which every legal order ends, what the object holds wherever that
+operation could stand and how it would have been answered there, the end of one order that gets this
+far, and what else was going on. Numbers are those of the history, so that each line can be found
+there again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from spark_checkers.linearizability.models import Model, State
+from spark_checkers.linearizability.operation import Operation
+
+SHOWN_STATES = 6
+SHOWN_OPERATIONS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Impasse:
+    """Where the search got stuck: all that an explanation needs.
+
+    `placed` is a legal order that gets as far as any, `waiting` the operations that are open there
+    and not part of it, `states` the states in which orders arrive at `stuck`.
+    """
+
+    model: Model
+    stuck: Operation
+    states: Sequence[State]
+    placed: Sequence[Operation]
+    waiting: Sequence[Operation]
+    total: int
+
+
+def explain_legal(total: int) -> str:
+    """A legal order exists."""
+    return f"{total} operations have a legal order."
+
+
+def explain_impasse(impasse: Impasse) -> str:
+    """No legal order exists."""
+    model, stuck = impasse.model, impasse.stuck
+    lines = [
+        f"operation {stuck.op} has no place in any legal order of the {impasse.total} operations:",
+        f"  {_line(model, stuck)}",
+        "wherever it could stand,",
+        *_states(model, stuck, impasse.states),
+        *_order(model, impasse.placed),
+    ]
+    if impasse.waiting:
+        lines.append("also open at that time:")
+        lines += _some(model, impasse.waiting, keep_last=False)
+    return "\n".join(lines)
+
+
+def explain_unknown(impasse: Impasse, *, spent: int) -> str:
+    """The budget ran out before there was an answer."""
+    placed = f"{len(impasse.placed)} of {impasse.total} operations were placed"
+    return "\n".join(
+        [
+            f"no verdict: the budget of {spent} configurations is spent; {placed}",
+            "before the return of",
+            f"  {_line(impasse.model, impasse.stuck)}",
+            "a larger budget, or fewer clients on one key, may settle it.",
+        ]
+    )
+
+
+def _states(model: Model, stuck: Operation, states: Sequence[State]) -> list[str]:
+    lines = sorted(
+        f"  {model.describe_state(state)}: it would {model.expected(state, stuck)}"
+        for state in states
+    )
+    rest = len(lines) - SHOWN_STATES
+    return lines if rest <= 0 else [*lines[:SHOWN_STATES], f"  or one of {rest} more states"]
+
+
+def _order(model: Model, placed: Sequence[Operation]) -> list[str]:
+    if not placed:
+        return ["nothing can stand before it."]
+    return ["a legal order up to there ends with:", *_some(model, placed, keep_last=True)]
+
+
+def _some(model: Model, operations: Sequence[Operation], *, keep_last: bool) -> Iterable[str]:
+    rest = len(operations) - SHOWN_OPERATIONS
+    shown = operations[-SHOWN_OPERATIONS:] if keep_last else operations[:SHOWN_OPERATIONS]
+    lines = [f"  {_line(model, operation)}" for operation in shown]
+    if rest <= 0:
+        return lines
+    return [f"  ({rest} earlier)", *lines] if keep_last else [*lines, f"  ({rest} more)"]
+
+
+def _line(model: Model, operation: Operation) -> str:
+    until = "outcome unknown" if operation.ended is None else f"to {operation.ended}"
+    return (
+        f"operation {operation.op}, process {operation.process}, "
+        f"from {operation.began} {until}: {model.describe_operation(operation)}"
+    )

@@ -1,0 +1,183 @@
+"""Which tests `tidemark test` runs, and how it counts them. No test runner is started here."""
+
+import configparser
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from harness.cli import testing
+from harness.cli.testing import SUITES, EmptySelection, Outcome, Suite, Totals, close, judge, select
+
+ROOT = Path(__file__).resolve().parents[2]
+MARK = "pytest.mark."
+UNIT = Suite(name="unit", folders=("tests",))
+LINT = Suite(name="lint")
+
+
+def project(root: Path, **files: str) -> Path:
+    for name, text in files.items():
+        path = root / name.replace("__", "/")
+        path = path.with_name(f"test_{path.name}.py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
+
+
+def junit(path: Path, **counts: int) -> Path:
+    attributes = " ".join(f'{name}="{count}"' for name, count in counts.items())
+    path.write_text(f"<testsuites><testsuite {attributes}></testsuite></testsuites>")
+    return path
+
+
+def names(suites: tuple[Suite, ...]) -> list[str]:
+    return [suite.name for suite in suites]
+
+
+def test_without_a_name_all_that_has_tests_is_run(tmp_path: Path):
+    root = project(tmp_path, tests__a="", tests__b=f"@{MARK}spark", conformance__c="")
+
+    assert names(select((), root)) == ["lint", "unit", "conformance", "spark"]
+
+
+def test_what_needs_more_than_this_machine_or_patience_is_not_run_unasked(tmp_path: Path):
+    root = project(tmp_path, tests__a=f"{MARK}docker {MARK}foreign {MARK}slow")
+
+    assert names(select((), root)) == ["lint", "unit"]
+    assert names(select(("all",), root)) == ["lint", "unit", "docker", "foreign", "slow"]
+
+
+def test_named_suites_run_in_their_own_order_and_once(tmp_path: Path):
+    root = project(tmp_path, tests__a=f"{MARK}spark")
+
+    assert names(select(("spark", "unit", "spark"), root)) == ["unit", "spark"]
+
+
+@pytest.mark.parametrize("name", ["docker", "foreign", "sim", "conformance"])
+def test_a_suite_without_tests_is_a_usage_error(name: str, tmp_path: Path):
+    root = project(tmp_path, tests__a="")
+
+    with pytest.raises(EmptySelection, match=f"{name} has no tests yet. These have: lint, unit."):
+        select((name,), root)
+
+
+def test_an_unknown_name_is_a_usage_error_that_lists_the_known(tmp_path: Path):
+    with pytest.raises(EmptySelection, match=r"no tests called 'units'\. Choose from: lint, unit,"):
+        select(("units",), tmp_path)
+
+
+def test_a_usage_error_is_a_sentence_and_exit_64(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert testing.run(["nonsense"], tmp_path) == 64
+    assert capsys.readouterr().err.startswith("tidemark: there are no tests called 'nonsense'.")
+
+
+def test_a_marker_that_only_begins_alike_does_not_count(tmp_path: Path):
+    root = project(tmp_path, tests__a=f"@{MARK}simulated_clock")
+
+    assert names(select((), root)) == ["lint", "unit"]
+
+
+def test_counts_come_from_the_junit_file(tmp_path: Path):
+    counted = junit(tmp_path / "unit.xml", tests=10, failures=1, errors=1, skipped=3)
+
+    assert testing.read_totals(counted) == Totals(passed=5, failed=2, skipped=3)
+
+
+def test_a_torn_junit_file_is_a_failure(tmp_path: Path):
+    (tmp_path / "unit.xml").write_text("<testsuites><testsu")
+
+    assert testing.read_totals(tmp_path / "unit.xml") == Totals(failed=1)
+
+
+@pytest.mark.parametrize(
+    ("suite", "exit_code", "counts", "good", "totals"),
+    [
+        (UNIT, 0, {"tests": 4, "skipped": 1}, True, Totals(passed=3, skipped=1)),
+        (UNIT, 1, {"tests": 4, "failures": 2}, False, Totals(passed=2, failed=2)),
+        (UNIT, 1, {"tests": 4}, False, Totals(passed=4, failed=1)),
+        (UNIT, 1, None, False, Totals(failed=1)),
+        (UNIT, 0, {"tests": 0}, False, Totals(failed=1)),
+        (UNIT, 0, {"tests": 2, "skipped": 2}, False, Totals(failed=1, skipped=2)),
+        (LINT, 0, None, True, Totals()),
+        (LINT, 1, None, False, Totals(failed=1)),
+    ],
+    ids=[
+        "passed",
+        "failed",
+        "broke after its tests",
+        "broke before its tests",
+        "ran nothing",
+        "skipped everything",
+        "clean",
+        "unclean",
+    ],
+)
+def test_a_suite_is_good_only_if_something_ran_and_nothing_failed(
+    suite: Suite,
+    exit_code: int,
+    counts: dict[str, int] | None,
+    good: bool,
+    totals: Totals,
+    tmp_path: Path,
+):
+    path = tmp_path / "results.xml"
+    if counts is not None:
+        junit(path, **counts)
+
+    assert judge(suite, exit_code, path) == Outcome(suite=suite.name, good=good, totals=totals)
+
+
+def test_the_last_line_is_the_totals_alone(capsys: pytest.CaptureFixture[str]):
+    code = close(
+        [
+            Outcome(suite="unit", good=True, totals=Totals(passed=7, skipped=1)),
+            Outcome(suite="spark", good=False, totals=Totals(passed=2, failed=3)),
+        ]
+    )
+
+    assert code == 1
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "repeat: ./tidemark test spark",
+        "9 passed, 3 failed, 1 skipped",
+    ]
+
+
+def test_every_suite_is_run_by_tox_with_the_projects_interpreter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    root = project(tmp_path, tests__a="")
+    started: list[tuple[list[str], str]] = []
+
+    class Done:
+        returncode = 0
+
+    def start(command: list[str], cwd: Path, env: dict[str, str]) -> Done:
+        started.append((command[-2:], env["TIDEMARK_PYTHON"]))
+        if command[-1] == "unit":
+            junit(Path(env["TIDEMARK_RESULTS"]) / "unit.xml", tests=1)
+        return Done()
+
+    monkeypatch.setattr(testing.subprocess, "run", start)
+
+    assert testing.run([], root) == 0
+    assert started == [(["-e", "lint"], sys.executable), (["-e", "unit"], sys.executable)]
+    assert capsys.readouterr().out.splitlines()[-1] == "1 passed, 0 failed, 0 skipped"
+
+
+def test_tox_knows_every_suite_that_runs_by_default():
+    tox = configparser.ConfigParser(interpolation=None)
+    tox.read(ROOT / "tox.ini")
+
+    wanted = [suite.name for suite in SUITES if suite.by_default]
+    assert [name.strip() for name in tox["tox"]["env_list"].split(",")] == wanted
+
+
+def test_every_marker_of_a_suite_is_registered():
+    project_file = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    lines = project_file["tool"]["pytest"]["ini_options"]["markers"]
+    registered = {line.split(":")[0].split("(")[0] for line in lines}
+
+    assert {suite.marker for suite in SUITES if suite.marker} <= registered

@@ -1,0 +1,53 @@
+"""The README of the reference says what the code does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+import reference_impl
+from reference_impl.control_plane.agent import answer
+from reference_impl.control_plane.boundary import TRANSITIONS
+from reference_impl.control_plane.memory import MemoryControlPlane
+from reference_impl.control_plane.migrations import read_migrations
+from reference_impl.control_plane.port import CALLS
+
+HOME = Path(reference_impl.__file__).parent
+README = (HOME / "README.md").read_text("utf-8")
+WORDS = README.split("`")[1::2]
+
+
+def test_the_life_of_a_boundary_is_the_one_in_the_code() -> None:
+    table = README.partition("| from | to | by |\n|---|---|---|\n")[2].partition("\n\n")[0]
+    assert table.splitlines() == [
+        f"| {before.value} | {after.value} | {way} |"
+        for before, ways in TRANSITIONS.items()
+        for after, way in ways.items()
+    ]
+
+
+@pytest.mark.parametrize("f", CALLS)
+def test_every_call_is_explained(f: str) -> None:
+    assert f in WORDS
+
+
+def test_every_migration_is_listed() -> None:
+    assert [word for word in WORDS if word.endswith(".sql")] == [
+        migration.file for migration in read_migrations()
+    ]
+
+
+def test_every_module_is_in_the_list_of_files() -> None:
+    modules = {path.relative_to(HOME).as_posix() for path in HOME.rglob("*.py")}
+    assert {name for name in modules if not name.endswith("__init__.py")} <= set(WORDS)
+
+
+def test_the_example_is_a_real_conversation(runner: asyncio.Runner) -> None:
+    example = README.partition("```console\n")[2].partition("```")[0].splitlines()[2:]
+    plane = MemoryControlPlane()
+    for question, expected in zip(example[::2], example[1::2], strict=True):
+        found = runner.run(answer(plane, question.encode() + b"\n"))
+        assert found == json.loads(expected)

@@ -1,0 +1,418 @@
+"""Each rule of the boundary has a history it must flag and the nearest one it must not.
+
+A history is a table: `[from-to] client call [key=value…] => type [stored]`, where stored is
+`boundary@epoch`. Without times each operation ends before the next begins.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from conformance.catalogue import CATALOGUE
+from harness.history import TABLES
+from harness.rules import RuleResult
+from spark_checkers.engine import InlineEngine, SparkEngine
+from spark_checkers.evaluate import evaluate
+from spark_checkers.view_catalogue import base_tables
+
+CALLS = {
+    "create": "create_log",
+    "initialize": "initialize_diskless_migration",
+    "set": "set_diskless_log_start_offset",
+    "get": "get_diskless_log_start_offset",
+    "seed": "seed_producer_state",
+    "register": "register_leader_epoch",
+    "producers": "describe_producers",
+    "commit": "commit_batch",
+}
+SEEDS = {
+    "": "[]",
+    "A": "[[1,0,0,0,0,0]]",
+    "B": "[[2,0,0,0,0,0]]",
+    "AB": "[[1,0,0,0,0,0],[2,0,0,0,0,0]]",
+}
+NAMES = {"b0": "boundary", "epoch": "leader_epoch", "seeds": "entries", "count": "record_count"}
+
+# rule: (what must be flagged, the nearest that must not)
+HISTORIES: dict[str, tuple[str, str]] = {
+    "MIG-001": (
+        """
+        a initialize b0=100 epoch=5 => ok 100@5
+        b get                       => ok 200@5
+        """,
+        """
+        a initialize b0=100 epoch=5 => ok 100@5
+        b get                       => ok 200@6
+        """,
+    ),
+    "MIG-002": (
+        """
+        a initialize b0=100 epoch=7 => ok 100@7
+        b initialize b0=90 epoch=5  => ok 90@7
+        """,
+        """
+        a initialize b0=100 epoch=7 => ok 100@7
+        b initialize b0=90 epoch=5  => fail FENCED_LEADER_EPOCH 100@7
+        """,
+    ),
+    "MIG-003": (
+        """
+        1-2 a initialize b0=100 epoch=5 => ok 100@5
+        3-4 b initialize b0=200 epoch=6 => ok 200@6
+        """,
+        """
+        1-2 a initialize b0=100 epoch=5 => ok 100@5
+        2-9 c set b0=-1                 => info
+        3-4 b initialize b0=200 epoch=6 => ok 200@6
+        """,
+    ),
+    "MIG-004": (
+        """
+        a initialize b0=100 epoch=5 seeds=A => ok 100@5
+        b initialize b0=100 epoch=6 seeds=A => fail BOUNDARY_MISMATCH 100@5
+        """,
+        """
+        a initialize b0=100 epoch=5 seeds=A => ok 100@5
+        c register epoch=7                  => info
+        b initialize b0=100 epoch=6 seeds=A => fail FENCED_LEADER_EPOCH 100@7
+        """,
+    ),
+    "MIG-005": (
+        """
+        a initialize b0=100 epoch=5 => ok 100@5
+        b initialize b0=200 epoch=5 => fail BOUNDARY_MISMATCH 200@5
+        """,
+        """
+        a initialize b0=100 epoch=5 => ok 100@5
+        b initialize b0=200 epoch=5 => fail BOUNDARY_MISMATCH 100@5
+        """,
+    ),
+    "MIG-006": (
+        """
+        a initialize b0=100 epoch=5 seeds=A => ok 100@5
+        b initialize b0=100 epoch=5 seeds=B => ok 100@5
+        """,
+        """
+        1-2 a initialize b0=100 epoch=5 seeds=A => ok 100@5
+        1-3 b initialize b0=100 epoch=5 seeds=B => ok 100@5
+        """,
+    ),
+    "MIG-007": (
+        """
+        a initialize b0=100 epoch=5 seeds=A => info
+        b producers                         => ok 100@5 seen=
+        """,
+        """
+        a initialize b0=100 epoch=5 seeds=A => info
+        b producers                         => ok 100@5 seen=A
+        """,
+    ),
+    "MIG-008": (
+        """
+        a seed seeds=B                      => ok -1@-1
+        a initialize b0=100 epoch=5 seeds=A => ok 100@5
+        b producers                         => ok 100@5 seen=AB
+        """,
+        """
+        a seed seeds=B                      => ok -1@-1
+        a initialize b0=100 epoch=5 seeds=A => ok 100@5
+        b producers                         => ok 100@5 seen=A
+        """,
+    ),
+    "MIG-009": (
+        """
+        a seed seeds=A => ok -1@-1
+        a seed seeds=B => ok -1@-1
+        b producers    => ok -1@-1 seen=A
+        """,
+        """
+        1-2 a seed seeds=A => ok -1@-1
+        3-5 a seed seeds=B => ok -1@-1
+        4-6 b producers    => ok -1@-1 seen=B
+        """,
+    ),
+    "MIG-010": (
+        """
+        a initialize b0=100 epoch=5 seeds=A => ok 100@5
+        b seed seeds=B                      => ok 100@5
+        """,
+        """
+        a initialize b0=100 epoch=5 seeds=A => ok 100@5
+        b seed seeds=A                      => ok 100@5
+        """,
+    ),
+    "MIG-011": (
+        """
+        1-2 a commit count=1 => ok 100@5 base=100
+        3-4 b set b0=-1      => ok -1@5
+        """,
+        """
+        1-5 a commit count=1 => ok 100@5 base=100
+        3-4 b set b0=-1      => ok -1@5
+        """,
+    ),
+    "MIG-012": (
+        """
+        a initialize b0=100 epoch=5 => ok 100@5
+        b set b0=-1                 => ok -1@5
+        a initialize b0=100 epoch=5 => ok 100@5
+        """,
+        """
+        a register epoch=5          => ok -1@5
+        b set b0=-1                 => ok -1@5
+        a initialize b0=100 epoch=5 => ok 100@5
+        """,
+    ),
+    "MIG-013": (
+        """
+        a initialize b0=100 epoch=5 => ok 100@5
+        b set b0=-1                 => ok -1@-1
+        a get                       => ok -1@-1
+        """,
+        """
+        a initialize b0=100 epoch=5 => ok 100@5
+        b set b0=-1                 => ok -1@5
+        a get                       => ok -1@5
+        """,
+    ),
+    "MIG-014": (
+        """
+        1-2 a register epoch=5 => ok -1@5
+        3-4 b get              => ok -1@4
+        """,
+        """
+        1-4 a register epoch=5 => ok -1@5
+        3-5 b get              => ok -1@4
+        """,
+    ),
+    "MIG-015": (
+        """
+        a register epoch=5 => ok -1@5
+        b set b0=70        => ok 70@5
+        """,
+        """
+        b set b0=70        => ok 70@-1
+        a register epoch=5 => ok 70@5
+        b set b0=70        => ok 70@5
+        """,
+    ),
+    "MIG-016": (
+        """
+        1-6 old initialize b0=100 epoch=5 => ok 100@6
+        2-3 new register epoch=6          => ok -1@6
+        """,
+        """
+        1-6 old initialize b0=100 epoch=5 => ok 100@5
+        2-3 new register epoch=6          => ok 100@6
+        """,
+    ),
+    "MIG-017": (
+        """
+        a create         => ok -1@-1
+        a commit count=1 => ok -1@-1 base=0
+        """,
+        """
+        a create                    => ok -1@-1
+        b initialize b0=0 epoch=1   => info
+        a commit count=1            => ok 0@1 base=0
+        """,
+    ),
+    "MIG-018": (
+        """
+        a commit count=2 => ok 100@5 base=100
+        b commit count=2 => ok 100@5 base=101
+        """,
+        """
+        a commit count=2 => ok 100@5 base=100
+        c commit count=3 => info
+        b commit count=2 => ok 100@5 base=105
+        """,
+    ),
+    "MIG-019": ("a get => ok -1@-1", "a get => ok 0@-1"),
+    "MIG-020": (
+        """
+        a create => ok -1@-1
+        a get    => ok 0@-1
+        """,
+        """
+        a create                  => ok -1@-1
+        b initialize b0=0 epoch=1 => info
+        a get                     => ok 0@1
+        """,
+    ),
+    "MIG-021": (
+        """
+        a create                    => ok -1@-1
+        a initialize b0=100 epoch=5 => ok 100@5
+        b get                       => ok -1@-1
+        """,
+        """
+        1-2 a create                    => ok -1@-1
+        3-6 a initialize b0=100 epoch=5 => ok 100@5
+        4-5 b get                       => ok -1@-1
+        """,
+    ),
+    "MIG-022": (
+        """
+        a create p=1                    => ok -1@-1
+        a initialize b0=100 epoch=5 p=0 => ok 100@5
+        b get p=1                       => ok 100@5
+        """,
+        """
+        a create p=1                    => ok -1@-1
+        a initialize b0=100 epoch=5 p=0 => ok 100@5
+        b get p=1                       => ok -1@-1
+        """,
+    ),
+    "MIG-023": (
+        """
+        a initialize b0=100 epoch=7 => ok 100@7
+        b initialize b0=100 epoch=5 => ok 100@7
+        """,
+        """
+        a initialize b0=100 epoch=5 => ok 100@5
+        b initialize b0=100 epoch=5 => ok 100@5
+        """,
+    ),
+    "MIG-024": (
+        "11-12 a get => info KAFKA_STORAGE_ERROR",
+        "11-12 a get => info REQUEST_TIMED_OUT",
+    ),
+    "MIG-025": (
+        """
+        a initialize b0=100 epoch=5 => ok 100@5
+        b initialize b0=200 epoch=5 => ok 200@5
+        """,
+        """
+        1-3 a initialize b0=100 epoch=5 => ok 100@5
+        2-4 b initialize b0=200 epoch=5 => ok 200@5
+        """,
+    ),
+    "MIG-026": (
+        """
+        a register epoch=7  => ok -1@7
+        b set b0=-1 epoch=5 => ok -1@7
+        """,
+        """
+        a register epoch=7  => ok -1@7
+        b set b0=-1 epoch=7 => ok -1@7
+        """,
+    ),
+}
+
+
+def rows_of(text: str, topic: str, first_op: int) -> list[dict[str, object]]:
+    """Rows of the table boundary_ops, one per line."""
+    rows = []
+    for number, line in enumerate(filter(None, map(str.strip, text.splitlines()))):
+        asked, _, answered = line.partition("=>")
+        words, outcome = asked.split(), answered.split()
+        times = words.pop(0) if words[0][0].isdigit() else f"{2 * number + 1}-{2 * number + 2}"
+        began, _, ended = times.partition("-")
+        client, call, *arguments = words
+        row: dict[str, object] = dict.fromkeys(c.name for c in TABLES["boundary_ops"].columns)
+        node = sum(map(ord, client))
+        row |= {"op": first_op + number, "process": first_op + number, "node": node}
+        row |= {"topic": topic, "partition": 0, "f": CALLS[call], "clock": "host"}
+        row |= {"type": outcome[0], "began": int(began), "answered": int(ended)}
+        row["ended"] = None if outcome[0] == "info" else int(ended)
+        if call == "initialize":
+            row["entries"] = SEEDS[""]
+        for name, _, value in (word.partition("=") for word in arguments):
+            place = "partition" if name == "p" else NAMES[name]
+            row[place] = SEEDS[value] if name == "seeds" else int(value)
+        for word in outcome[1:]:
+            row |= _stored(word)
+        rows.append(row)
+    return rows
+
+
+def _stored(word: str) -> dict[str, object]:
+    name, _, value = word.partition("=")
+    if name == "seen":
+        return {"stored_seeds": SEEDS[value]}
+    if name == "base":
+        return {"base_offset": int(value)}
+    if "@" in word:
+        boundary, _, epoch = word.partition("@")
+        return {
+            "stored_boundary": int(boundary),
+            "stored_epoch": int(epoch),
+            "stored_reset_epoch": -1,
+        }
+    return {"error": word}
+
+
+def write_tables(folder: Path, rows: list[dict[str, object]]) -> dict[str, Path]:
+    """The silver tables that boundary rules read, with one outage from 10 to 20."""
+    outage = {
+        "fault": "control-plane-refused",
+        "target": "control-plane",
+        "clock": "host",
+        "since": 10,
+        "until": 20,
+        "landed": True,
+    }
+    contents = {"boundary_ops": rows, "fault_windows": [outage]}
+    kinds = {
+        "bigint": pyarrow.int64(),
+        "int": pyarrow.int32(),
+        "string": pyarrow.string(),
+        "boolean": pyarrow.bool_(),
+    }
+    paths = {}
+    for name, content in contents.items():
+        schema = pyarrow.schema([(c.name, kinds[c.type]) for c in TABLES[name].columns])
+        paths[name] = folder / f"{name}.parquet"
+        parquet.write_table(pyarrow.Table.from_pylist(content, schema=schema), paths[name])
+    return paths
+
+
+def judged(engine: InlineEngine | SparkEngine, paths: dict[str, Path]) -> dict[str, RuleResult]:
+    rules = list(CATALOGUE.judged())
+    for name in base_tables({r.judge.table for r in rules if r.judge}):
+        engine.load(name, paths[name])
+    return {result.rule: result for result in evaluate(engine, rules, reference=True)}
+
+
+def test_every_rule_has_its_pair_of_histories() -> None:
+    assert sorted(HISTORIES) == [rule.id for rule in CATALOGUE.judged()]
+
+
+@pytest.mark.parametrize("rule", HISTORIES)
+def test_the_history_that_breaks_the_rule_is_flagged(rule: str, tmp_path: Path) -> None:
+    paths = write_tables(tmp_path, rows_of(HISTORIES[rule][0], "t", 0))
+
+    result = judged(InlineEngine(), paths)[rule]
+
+    assert result.violations > 0
+    assert result.findings[0].topic == "t"
+
+
+@pytest.mark.parametrize("rule", HISTORIES)
+def test_the_nearest_history_that_keeps_the_rule_is_not(rule: str, tmp_path: Path) -> None:
+    paths = write_tables(tmp_path, rows_of(HISTORIES[rule][1], "t", 0))
+
+    result = judged(InlineEngine(), paths)[rule]
+
+    assert (result.violations, result.broken) == (0, "")
+
+
+@pytest.mark.spark
+def test_spark_and_duckdb_agree_on_all_of_them_at_once(
+    tmp_path: Path, spark: SparkEngine
+) -> None:
+    rows: list[dict[str, object]] = []
+    for rule, pair in HISTORIES.items():
+        for side, text in zip(("bad", "good"), pair, strict=True):
+            rows += rows_of(text, f"{rule}-{side}", len(rows))
+    paths = write_tables(tmp_path, rows)
+
+    inline = judged(InlineEngine(), paths)
+
+    assert judged(spark, paths) == inline
+    assert all(inline[rule].violations for rule in HISTORIES)
