@@ -21,6 +21,7 @@ from harness.sut.errors import LabBroken, UsageError
 from harness.workloads.boundary import generate
 from harness.workloads.script import Step, parse
 from harness.worlds import World, open_world
+from nemesis.faults import fault_of_verb
 from spark_checkers.engine import Engine
 from spark_checkers.judge import judge_run, write_results
 
@@ -58,9 +59,7 @@ class Recorded:
 Progress = Callable[[str], None]
 
 
-def record(
-    run: Run, sut: Sut, plan: Plan, *, progress: Progress = lambda text: None
-) -> Recorded:
+def record(run: Run, sut: Sut, plan: Plan, *, progress: Progress = lambda text: None) -> Recorded:
     """Play the plan, seal the history. What was recorded stays, whatever happens."""
     recorded = Recorded(folder=run.folder)
     try:
@@ -146,17 +145,43 @@ def judge(
     reference: bool,
     progress: Progress = lambda text: None,
 ) -> Judgement:
-    """Judge the run; rules that nothing here could exercise are not observable."""
-    judgement = judge_run(
-        recorded.folder, rules, engine, reference=reference, progress=progress
-    )
-    unplayable = _unplayable(recorded)
-    if not unplayable:
+    """Judge the run.
+
+    Rules that nothing here could exercise are not observable; rules whose scenario rests on a fault
+    that never landed have no proof.
+    """
+    judgement = judge_run(recorded.folder, rules, engine, reference=reference, progress=progress)
+    unplayable, toothless = _unplayable(recorded), _toothless(recorded, engine)
+    if not unplayable and not toothless:
         return judgement
-    judged = tuple(_observable(j, unplayable) for j in judgement.judged)
+    judged = tuple(_observable(_proven(j, toothless), unplayable) for j in judgement.judged)
     judgement = replace(judgement, judged=judged)
     write_results(recorded.folder, judgement)
     return judgement
+
+
+_FAULT_COUNTS = """
+    SELECT fault, sum(CASE WHEN landed THEN 1 ELSE 0 END) AS landed FROM fault_windows GROUP BY fault
+"""
+
+
+def _toothless(recorded: Recorded, engine: Engine) -> Mapping[str, str]:
+    """Rules whose scenarios used a fault that never bit, with the fault."""
+    never = {row["fault"] for row in engine.rows(_FAULT_COUNTS) if not row["landed"]}
+    return {
+        rule: fault.name
+        for scenario in recorded.played
+        for verb in sorted(scenario.verbs())
+        if (fault := fault_of_verb(verb)) is not None and fault.name in never
+        for rule in scenario.rules
+    }
+
+
+def _proven(judged: Judged, toothless: Mapping[str, str]) -> Judged:
+    fault = toothless.get(judged.rule.id)
+    if fault is None or judged.verdict not in (Verdict.PASS, Verdict.WEAK):
+        return judged
+    return replace(judged, verdict=Verdict.INCONCLUSIVE, reason=f"the fault {fault} never landed")
 
 
 def _unplayable(recorded: Recorded) -> Mapping[str, str]:

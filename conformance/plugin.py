@@ -1,7 +1,8 @@
 """pytest meets the lab.
 
-A test that takes the `lab` fixture plays scripts on the reference, in the world its mark names. When
-the body is done, what was recorded is sealed and judged, and the verdict becomes the test's outcome:
+A test that takes the `lab` fixture plays scripts on the reference, in the world its mark names.
+When the body is done, what was recorded is sealed and judged, and the verdict becomes the test's
+outcome:
 
     FAIL            failed     an AssertionError with the findings
     BROKEN          broken     the lab failed, not the system
@@ -170,9 +171,7 @@ def _label(rule: Rule) -> None:
     allure.dynamic.feature(rule.section)
     allure.dynamic.story(f"{rule.id} {rule.sentence}")
     severity = allure.severity_level
-    allure.dynamic.severity(
-        severity.CRITICAL if rule.level is Level.MUST else severity.NORMAL
-    )
+    allure.dynamic.severity(severity.CRITICAL if rule.level is Level.MUST else severity.NORMAL)
 
 
 class _UnknownForNoProof:

@@ -1,8 +1,8 @@
 """What a run looks like in a terminal 80 columns wide.
 
-Quiet when good: a section that passed is one line. Complete when bad: the rule, where it stands, what
-was seen, where the evidence is, and as the last line the command that repeats it. No colour is
-needed to read it; symbols carry the meaning.
+Quiet when good: a section that passed is one line. Complete when bad: the rule, where it stands,
+what was seen, where the evidence is, and as the last line the command that repeats it. No colour
+is needed to read it; symbols carry the meaning.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ def details(judgement: Judgement, *, run: str, folder: str) -> Iterator[str]:
 def summary(judgement: Judgement) -> str:
     """All rules in one line."""
     counts = _counts((j.verdict for j in judgement.judged), always=(Verdict.PASS, Verdict.FAIL))
-    return f"{len(judgement.judged)} rules: {counts}"
+    rules = "1 rule" if len(judgement.judged) == 1 else f"{len(judgement.judged)} rules"
+    return f"{rules}: {counts}"
 
 
 def citation(rule: Rule) -> str:
@@ -95,13 +96,13 @@ def _paragraph(judged: Judged, *, run: str, folder: str) -> Iterator[str]:
     yield from wrapped("    because   ", judged.reason)
     for finding in judged.result.findings[:3]:
         where = "" if finding.topic is None else f" ({finding.topic}/{finding.partition})"
-        first, *more = f"op {finding.op}{where}: {finding.seen}".splitlines()
-        yield from wrapped("    seen      ", first)
+        opening, *more = f"op {finding.op}{where}: {finding.seen}".splitlines()
+        yield from wrapped("    seen      ", opening)
         for line in more:
             yield from wrapped("              ", line)
     if judged.result.violations:
-        first = judged.result.findings[0].op
-        yield from wrapped("    evidence  ", f"{folder}/history.jsonl, index {first}")
+        index = judged.result.findings[0].op
+        yield from wrapped("    evidence  ", f"{folder}/history.jsonl, index {index}")
         yield from wrapped("    look at   ", rule.hint)
     yield f"    repeat    ./tidemark replay {run} --rule {rule.id}"
 

@@ -61,7 +61,9 @@ class InlineEngine:
     def load(self, table: str, path: Path) -> None:
         source = f"{path}/*.parquet" if path.is_dir() else str(path)
         quoted = source.replace("'", "''")
-        self._db.execute(f"CREATE OR REPLACE VIEW {table} AS SELECT * FROM read_parquet('{quoted}')")
+        self._db.execute(
+            f"CREATE OR REPLACE VIEW {table} AS SELECT * FROM read_parquet('{quoted}')"
+        )
 
     def load_arrow(self, table: str, data: Any) -> None:
         """Make an Arrow table queryable without touching the disk."""

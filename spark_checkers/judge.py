@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from harness.history import read_history, write_tables
+from harness.history import History, read_history, write_tables
 from harness.rules import Judged, Judgement, Rule, RuleResult
 from spark_checkers.engine import Engine
 from spark_checkers.evaluate import evaluate
@@ -25,11 +25,29 @@ def judge_run(
     progress: Callable[[str], None] = lambda text: None,
 ) -> Judgement:
     """Judge the sealed history in a run folder and write the result tables beside it."""
-    rules = list(rules)
     history = read_history(folder / "history.jsonl")
+    judgement = judge_history(
+        history, folder / "tables", rules, engine, reference=reference, progress=progress
+    )
+    write_results(folder, judgement)
+    return judgement
+
+
+def judge_history(
+    history: History,
+    tables_folder: Path,
+    rules: Iterable[Rule],
+    engine: Engine,
+    *,
+    reference: bool,
+    progress: Callable[[str], None] = lambda text: None,
+) -> Judgement:
+    """Lay a history out as tables and judge it."""
+    rules = list(rules)
     progress("building tables")
-    tables = write_tables(history, folder / "tables")
-    complete = history.complete and not history.problems
+    tables = write_tables(history, tables_folder)
+    problems = [*history.problems, *tables.problems]
+    complete = history.complete and not problems
     needed = {
         judge.table for rule in rules if (judge := rule.judge_for(reference=reference)) is not None
     }
@@ -37,16 +55,13 @@ def judge_run(
         engine.load(name, tables[name])
     progress(f"judging {len(rules)} rules on {engine.name}")
     results = {r.rule: r for r in evaluate(engine, rules, reference=reference)}
-    judged = tuple(_judged(rule, results[rule.id], complete) for rule in rules if rule.judge)
-    judgement = Judgement(
-        judged=judged,
+    return Judgement(
+        judged=tuple(_judged(rule, results[rule.id], complete) for rule in rules if rule.judge),
         complete=complete,
         events=history.footer["events"] if history.footer else 0,
         sha256=history.footer["sha256"] if history.footer else "",
-        problems=tuple(str(problem) for problem in history.problems),
+        problems=tuple(str(problem) for problem in problems),
     )
-    write_results(folder, judgement)
-    return judgement
 
 
 def _judged(rule: Rule, result: RuleResult, complete: bool) -> Judged:

@@ -55,9 +55,7 @@ def _every_repeat_is_a_conflict(
     return _MISMATCH if is_set(log.boundary) else _NONE
 
 
-def _merged(
-    log: LogRow, seeds: tuple[Seed, ...], entries: tuple[Seed, ...]
-) -> tuple[Seed, ...]:
+def _merged(log: LogRow, seeds: tuple[Seed, ...], entries: tuple[Seed, ...]) -> tuple[Seed, ...]:
     return tuple(sorted(set(seeds) | set(entries)))
 
 

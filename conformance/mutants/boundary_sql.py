@@ -21,8 +21,7 @@ MUTANTS = (
         name="sql-higher-epoch-moves-the-boundary",
         decision="sql:admit_boundary",
         old=f"AND p_boundary <> log.{_BOUNDARY}",
-        new=f"AND p_boundary <> log.{_BOUNDARY}"
-        f" AND coalesce(p_leader_epoch, -1) <= log.{_EPOCH}",
+        new=f"AND p_boundary <> log.{_BOUNDARY} AND coalesce(p_leader_epoch, -1) <= log.{_EPOCH}",
         rules=("MIG-003",),
         why="the newest leader is trusted with the boundary",
     ),

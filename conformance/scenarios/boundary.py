@@ -11,7 +11,7 @@ SCENARIOS = (
         script="""
             a  call  create
             a  call  initialize b0=100 epoch=5 seeds=A
-            b  call  initialize b0=200 epoch=5 seeds=B
+            b  call  initialize b0=200 epoch=5 seeds=A
             b  call  get
             a  call  get
         """,
@@ -22,7 +22,7 @@ SCENARIOS = (
         script="""
             new  call  create
             new  call  initialize b0=100 epoch=7 seeds=A
-            old  call  initialize b0=90 epoch=5 seeds=B
+            old  call  initialize b0=90 epoch=5 seeds=A
             new  call  get
             new  call  producers
         """,
@@ -33,7 +33,7 @@ SCENARIOS = (
         script="""
             old  call  create
             old  call  initialize b0=100 epoch=5 seeds=A
-            new  call  initialize b0=200 epoch=6 seeds=B
+            new  call  initialize b0=200 epoch=6 seeds=A
             new  call  get
             old  call  get
         """,

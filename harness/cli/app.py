@@ -6,6 +6,7 @@ or a missing tool is a sentence on stderr and exit 64, never a traceback.
 """
 
 import sys
+import textwrap
 from pathlib import Path
 from typing import Annotated
 
@@ -52,7 +53,10 @@ def _sentence(mistake: Exception) -> int:
         code = USAGE
     else:
         raise mistake
-    print(f"tidemark: {mistake}", file=sys.stderr)
+    for line in f"tidemark: {mistake}".splitlines():
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        for piece in textwrap.wrap(line, 80, subsequent_indent=indent, break_on_hyphens=False):
+            print(piece, file=sys.stderr)
     return code
 
 
@@ -153,9 +157,7 @@ def check(
     """Judge a recorded history: ours, Jepsen EDN, Jepsen console lines."""
     from harness.cli.check import run
 
-    return run(
-        path, model=model, initial=initial, engine=engine, master=master, as_json=as_json
-    )
+    return run(path, model=model, initial=initial, engine=engine, master=master, as_json=as_json)
 
 
 @app.command()

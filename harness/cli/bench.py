@@ -70,7 +70,7 @@ def _timed(work: Callable[[], object]) -> float:
 def _operation_lines(count: int) -> Iterator[dict[str, Any]]:
     """A register under work: initialise, repeat, read, over many partitions."""
     stored = {"boundary": 100, "epoch": 5, "reset_epoch": -1}
-    calls = (
+    calls: tuple[tuple[str, dict[str, Any]], ...] = (
         ("create_log", {}),
         ("initialize_diskless_migration", {"boundary": 100, "leader_epoch": 5, "entries": []}),
         ("get_diskless_log_start_offset", {}),
@@ -191,9 +191,9 @@ def _boundary(folder: Path) -> Iterator[Measured]:
 
     from reference_impl.control_plane.port import Request
     from reference_impl.control_plane.postgres import PostgresControlPlane, install
-    from reference_impl.control_plane.server import EmbeddedPostgres
+    from reference_impl.control_plane.server import PostgresServer
 
-    with EmbeddedPostgres.start(folder / "postgres") as server:
+    with PostgresServer() as server:
         dsn = server.create_database()
         install(dsn)
 

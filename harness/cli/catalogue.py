@@ -22,13 +22,14 @@ def rules(*, as_json: bool, coverage: bool) -> int:
     if as_json:
         print(json.dumps([_rule_document(rule) for rule in CATALOGUE], indent=1))
         return 0
-    section = None
+    sections: dict[str, list[Rule]] = {}
     for rule in CATALOGUE:
-        if rule.section != section:
-            section = rule.section
-            print(f"{rule.document}.md, {section}")
-        for line in wrapped(f"  {rule.id}  {status[rule.id].value:<8}  ", rule.sentence):
-            print(line)
+        sections.setdefault(f"{rule.document}.md, {rule.section}", []).append(rule)
+    for title, members in sections.items():
+        print(title)
+        for rule in members:
+            for line in wrapped(f"  {rule.id}  {status[rule.id].value:<8}  ", rule.sentence):
+                print(line)
     counts: dict[str, int] = {}
     for value in status.values():
         counts[value.value] = counts.get(value.value, 0) + 1

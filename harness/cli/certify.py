@@ -18,7 +18,7 @@ from conformance.catalogue import CATALOGUE, PROFILES
 from conformance.lab import Plan, Recorded, judge, record, smoke
 from conformance.scenarios import SCENARIOS
 from harness.cli.java import java_home_for_spark
-from harness.cli.progress import Stage
+from harness.cli.progress import Stage, plural
 from harness.cli.runs import RUNS, VERDICT_FILE, find_run, next_run, read_json
 from harness.history import Run
 from harness.rules import Catalogue, Judgement, Verdict, exit_code
@@ -28,6 +28,7 @@ from reports.certificate import verdict_document
 from spark_checkers.engine import Engine, open_engine
 
 SUITE = "2026.1"
+ENGINES = ("spark", "inline")
 WORLDS = ("sim", "process", "external")
 LANDED = "SELECT fault, count(*) AS times FROM fault_windows WHERE landed GROUP BY fault"
 
@@ -52,6 +53,7 @@ class Options:
 
 def run(options: Options) -> int:
     """Certify a system; the exit code is the verdict's."""
+    _check_engine(options.engine)
     sut = _system(options)
     rules = _rules(options, sut)
     world = options.world or ("process" if sut.reference else "external")
@@ -61,8 +63,7 @@ def run(options: Options) -> int:
     stage = Stage(sys.stderr if options.as_json else sys.stdout)
     profiles = sorted({rule.profile for rule in rules})
     stage.say(
-        f"{sut.name} {sut.version} · {', '.join(profiles)} {SUITE} · {world}"
-        f" · seed {options.seed}"
+        f"{sut.name} {sut.version} · {', '.join(profiles)} {SUITE} · {world} · seed {options.seed}"
     )
     for mutant in options.mutants:
         stage.say(f"mutant     {mutant}")
@@ -165,7 +166,8 @@ def _record(run_: Run, sut: Sut, plan: Plan, stage: Stage) -> Recorded:
     with stage("record") as line:
         recorded = record(run_, sut, plan, progress=line.progress)
         skipped = f", {len(recorded.skipped)} not playable here" if recorded.skipped else ""
-        line.done(f"{len(recorded.played)} scenarios, {plan.rounds} rounds{skipped}")
+        scenarios = plural(len(recorded.played), "scenario")
+        line.done(f"{scenarios}, {plural(plan.rounds, 'round')}{skipped}")
     return recorded
 
 
@@ -174,7 +176,9 @@ def _judge(
 ) -> Judgement:
     with stage("judge") as line:
         line.progress(f"starting {options.engine}")
-        engine = _engine(options, recorded.folder)
+        engine = open_chosen_engine(
+            options.engine, master=options.master, log=recorded.folder / "spark.log"
+        )
         try:
             judgement = judge(
                 recorded,
@@ -186,20 +190,24 @@ def _judge(
             landed = engine.rows(LANDED)
         finally:
             engine.close()
-        line.done(f"{len(rules)} rules over {judgement.events} events on {options.engine}")
+        counted = plural(len(rules), "rule")
+        line.done(f"{counted} over {judgement.events} events on {options.engine}")
     stage.detail("faults", {row["fault"]: int(row["times"]) for row in landed})
     return judgement
 
 
-def _engine(options: Options, folder: Path) -> Engine:
-    if options.engine == "inline":
-        return open_engine("inline")
-    return open_engine(
-        "spark",
-        master=options.master,
-        java_home=java_home_for_spark(),
-        log=folder / "spark.log",
-    )
+def _check_engine(name: str) -> None:
+    if name not in ENGINES:
+        raise UsageError(f"there is no engine {name!r}; known: {', '.join(ENGINES)}")
+    if name == "spark":
+        java_home_for_spark()
+
+
+def open_chosen_engine(name: str, *, master: str, log: Path) -> Engine:
+    """The engine asked for on a command line."""
+    _check_engine(name)
+    java_home = java_home_for_spark() if name == "spark" else None
+    return open_engine(name, master=master, java_home=java_home, log=log)
 
 
 def _conclude(
@@ -288,7 +296,5 @@ def _last_line(
         return f"NOT CONFORMANT  {broken} must broken · {repeat}"
     if judgement.verdict is Verdict.BROKEN:
         return f"LAB BROKEN  {judgement.count(Verdict.BROKEN)} rules not judged · {repeat}"
-    missing = judgement.count(Verdict.INCONCLUSIVE)
-    return f"NO PROOF  {missing} rules without proof · {repeat}"
-
-
+    missing = plural(judgement.count(Verdict.INCONCLUSIVE), "rule")
+    return f"NO PROOF  {missing} without proof · {repeat}"

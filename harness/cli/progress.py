@@ -13,6 +13,11 @@ from rich.status import Status
 LABEL = 11
 
 
+def plural(count: int, word: str) -> str:
+    """`1 rule`, `2 rules`."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
 class Line:
     """The line of one stage."""
 
@@ -54,7 +59,7 @@ class Stage:
                 self.say(row.rstrip())
                 row = " " * LABEL
             row += piece + "  "
-        if row.strip():
+        if counts:
             self.say(row.rstrip())
 
     def say(self, text: str) -> None:

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-USAGE = 64
+from harness.sut.errors import UsageError
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -64,17 +65,13 @@ class Totals:
         return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
 
 
-class EmptySelection(ValueError):
+class EmptySelection(UsageError):
     """Nothing would run; the message says what could."""
 
 
 def run(names: Sequence[str], root: Path = ROOT) -> int:
-    """The `test` command: 0 when everything passed, 1 when not, 64 when nothing was chosen."""
-    try:
-        chosen = select(names, root)
-    except EmptySelection as mistake:
-        print(f"tidemark: {mistake}", file=sys.stderr)
-        return USAGE
+    """The `test` command: 0 when everything passed, 1 when not."""
+    chosen = select(names, root)
     results = root / ".tidemark" / "test-results"
     for folder in (results, root / "allure-results"):
         shutil.rmtree(folder, ignore_errors=True)

@@ -125,7 +125,6 @@ class RowBuilder:
         records = completion.get("records") if f != "produce" else None
         asked_offset = invoke.get("offset", completion.get("offset")) if f != "produce" else None
         answer: Row = {
-            "answered": operation.answered,
             "request": invoke.get("request"),
             "send": invoke.get("send"),
             "attempt": invoke.get("attempt"),

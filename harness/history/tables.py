@@ -287,7 +287,7 @@ detail  string  the row as JSON text
         """
 line    bigint  line in the file, from 1; 0 where it is about no single line
 file    string  the file
-reason  string  why
+reason  string  why it could not be used
 """,
     ),
 }

@@ -1,8 +1,8 @@
 """Accounting for every line of the design documents.
 
-A line carries a rule, or is descriptive with a reason, or is still open. The documents are not part
-of this project: the map holds their line counts and hashes, so that `rules --coverage` works without
-them and a changed document is noticed where they are at hand.
+A line carries a rule, or is descriptive with a reason, or is still open. The documents are not
+part of this project: the map holds their line counts and hashes, so that `rules --coverage` works
+without them and a changed document is noticed where they are at hand.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class DocumentMap:
     @property
     def open_lines(self) -> list[int]:
         """Lines that neither carry a rule nor are descriptive."""
-        return [n for n in range(1, self.lines + 1) if n not in self.rules | self.descriptive]
+        every = range(1, self.lines + 1)
+        return [n for n in every if n not in self.rules and n not in self.descriptive]
 
 
 def load_line_map(path: Path, rules: Iterable[Rule]) -> dict[str, DocumentMap]:
@@ -42,7 +43,9 @@ def load_line_map(path: Path, rules: Iterable[Rule]) -> dict[str, DocumentMap]:
     cited: dict[str, dict[int, tuple[str, ...]]] = {name: {} for name in documents}
     for rule in rules:
         if rule.document not in documents:
-            raise LineMapError(f"{rule.id} cites {rule.document!r}, which {path.name} does not list")
+            raise LineMapError(
+                f"{rule.id} cites {rule.document!r}, which {path.name} does not list"
+            )
         for line in rule.lines:
             here = cited[rule.document]
             here[line] = (*here.get(line, ()), rule.id)

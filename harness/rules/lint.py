@@ -54,7 +54,9 @@ def lint(
             if rule_id not in catalogue
         ]
         if mutant.decision not in decisions:
-            problems.append(f"mutant {mutant.name} replaces {mutant.decision}, which is no decision")
+            problems.append(
+                f"mutant {mutant.name} replaces {mutant.decision}, which is no decision"
+            )
     for name, rule_ids in decisions.items():
         problems += [
             f"decision {name} names {rule_id}, which does not exist"

@@ -1,11 +1,11 @@
 """What can go wrong around a system under test, and whose fault it is.
 
     LabError
-     ├─ UsageError           you asked for something impossible        exit 64
-     ├─ AdapterError         the adapter, not the implementation       verdict BROKEN, exit 3
-     │   ├─ CannotConnect       nothing usable answers there
-     │   └─ ProtocolBreach      an answer does not fit the protocol
-     └─ LabBroken            our own fault: please report it           verdict BROKEN, exit 3
+     ├─ UsageError           what was asked for cannot be done         exit 64
+     ├─ AdapterError         the program in between misbehaves         verdict BROKEN, exit 3
+     │   ├─ CannotConnect       it cannot be started or reached
+     │   └─ ProtocolBreach      it says something that has no meaning
+     └─ LabBroken            the lab itself failed                     verdict BROKEN, exit 3
 
 A wrong boundary, an error code or a lost reply is none of these: that is behaviour, it is recorded
 in the history and judged there. An error of this tree means that no history could be recorded.

@@ -47,7 +47,7 @@ _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hook:
-    """One opening into a system: `exec:./acme-control` is scheme `exec:` and the rest."""
+    """One opening into a system: `exec:./heron-control` is scheme `exec:` and the rest."""
 
     name: str
     scheme: str

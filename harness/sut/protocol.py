@@ -28,7 +28,10 @@ from reference_impl.control_plane.port import BoundaryError
 SCHEMA_FILE = Path(__file__).with_name("control_plane.schema.json")
 
 # What an answer must carry beyond the state, when the call succeeded.
-ANSWERS_WITH: Mapping[str, str] = {"describe_producers": "seeds", "commit_batch": "base_offset"}
+ANSWERS_WITH: Mapping[str, tuple[str, ...]] = {
+    "describe_producers": ("seeds",),
+    "commit_batch": ("base_offset",),
+}
 
 # What an answer may tell about the stored state; the first three always, once it is definite.
 STATE = ("boundary", "epoch", "reset_epoch", "seeds", "base_offset")
@@ -72,7 +75,8 @@ def read_answer(line: bytes, *, called: str, number: int | None, f: str) -> Answ
         raise ProtocolBreach(
             f"{called} answered another question.", got=shown(line), want=f'"id": {number}'
         )
-    stored = {name: found[name] for name in STATE if found.get(name) is not None}
+    asked_for = (*_ALWAYS, *ANSWERS_WITH.get(f, ()))
+    stored = {name: found[name] for name in asked_for if found.get(name) is not None}
     answer = Answer(error=found["error"], stored=stored)
     for name in _needed(f, answer):
         if name not in stored:
@@ -88,8 +92,8 @@ def read_answer(line: bytes, *, called: str, number: int | None, f: str) -> Answ
 def _needed(f: str, answer: Answer) -> tuple[str, ...]:
     if not answer.definite:
         return ()
-    if answer.error == BoundaryError.NONE and f in ANSWERS_WITH:
-        return (*_ALWAYS, ANSWERS_WITH[f])
+    if answer.error == BoundaryError.NONE:
+        return (*_ALWAYS, *ANSWERS_WITH.get(f, ()))
     return _ALWAYS
 
 

@@ -54,7 +54,7 @@ class Life:
     boundary: int | None = None
     suffix: bool = False
     resets: int = 0
-    unknowns: int = 0
+    unknowns_left: int = 0
     proposals: list[Proposal] = field(default_factory=list)
 
     def seeds(self) -> Entries:
@@ -104,7 +104,7 @@ class Life:
         """One call that makes sense, or interesting nonsense, where the partition stands."""
         weights = _SETTLED if self.boundary is not None else _RESET if self.resets else _PENDING
         kinds = list(weights)
-        young = self.boundary is not None and not self.suffix and self.resets < 2
+        young = self.boundary is not None and not self.suffix and self.resets < 3
         if young and self.random.random() < 0.85:  # a first batch ends all resets: not too early
             kinds.remove("commit")
         kind = self.random.choices(kinds, [weights[one] for one in kinds])[0]

@@ -30,11 +30,18 @@ Plot = Callable[[Life], list[Move]]
 _RESET: Question = (SET, {"boundary": UNDEFINED, "leader_epoch": None})
 
 
+def _afresh(life: Life) -> list[Move]:
+    """Most stories need a boundary that is not set; often somebody resets it first."""
+    resettable = life.boundary is not None and not life.suffix
+    return [("new", "call", _RESET)] if resettable and life.random.random() < 0.7 else []
+
+
 def late_leader(life: Life) -> list[Move]:
     """The old leader's initialisation is delayed; its successor registers; then it arrives."""
-    proposal = life.fresh(life.epoch)
+    proposal = life.fresh(life.elect())  # a leader that the reset itself would not fence
     successor = life.elect()
     return [
+        *_afresh(life),
         ("old", "hold", proposal.question()),
         ("new", "call", (REGISTER, {"leader_epoch": successor})),
         ("old", "release", None),
@@ -45,8 +52,9 @@ def late_leader(life: Life) -> list[Move]:
 
 def race(life: Life) -> list[Move]:
     """Two leaders initialise at the same time, with other boundaries and other seeds."""
-    mine, theirs = life.fresh(life.epoch), life.fresh(life.elect())
+    mine, theirs = life.fresh(life.elect()), life.fresh(life.elect())
     return [
+        *_afresh(life),
         ("old", "begin", mine.question()),
         ("new", "begin", theirs.question()),
         ("new", "end", None),
@@ -115,9 +123,22 @@ def lost_reply_and_retry(life: Life) -> list[Move]:
     ]
 
 
+def look_in_between(life: Life) -> list[Move]:
+    """Somebody looks after the first transaction of an initialisation."""
+    return [
+        *_afresh(life),
+        ("old", "hold", life.fresh(life.elect()).question()),
+        ("old", "step", None),
+        ("new", "call", (PRODUCERS, {})),
+        ("old", "release", None),
+        ("new", "call", (PRODUCERS, {})),
+    ]
+
+
 def crash_in_between(life: Life) -> list[Move]:
     """The leader dies after the first transaction of its initialisation."""
     return [
+        *_afresh(life),
         ("old", "hold", life.fresh(life.elect()).question()),
         ("old", "step", None),
         ("new", "call", (PRODUCERS, {})),
@@ -129,9 +150,10 @@ def crash_in_between(life: Life) -> list[Move]:
 
 def zombie(life: Life) -> list[Move]:
     """The leader stands still with its request in hand, and wakes up deposed."""
-    proposal = life.fresh(life.epoch)
+    proposal = life.fresh(life.elect())
     successor = life.elect()
     return [
+        *_afresh(life),
         ("old", "pause", None),
         ("old", "begin", proposal.question()),
         ("new", "call", (REGISTER, {"leader_epoch": successor})),
@@ -162,6 +184,7 @@ PLOTS: Mapping[str, Plot] = MappingProxyType(
         "reset-meets-late-initialize": reset_meets_late_initialize,
         "reset-of-a-suffix": reset_of_a_suffix,
         "lost-reply-and-retry": lost_reply_and_retry,
+        "look-in-between": look_in_between,
         "crash-in-between": crash_in_between,
         "zombie": zombie,
         "stale-repeat": stale_repeat,

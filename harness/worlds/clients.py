@@ -23,8 +23,6 @@ from harness.worlds.program import Program
 from harness.worlds.recorder import Evidence, Operation, Recorder
 from harness.worlds.transport import Transport
 
-Start = Callable[[str, Callable[[bytes], None]], Program]
-
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Client:

@@ -92,7 +92,7 @@ class ProcessTransport(ProgramTransport):
 
     def blame(self, error: LabError, program: Program) -> LabError:
         """The agent is ours, so its misbehaviour is ours."""
-        return LabBroken(f"{error}{program.last_words}")
+        return LabBroken(str(error))
 
     def hold(self, operation: Operation) -> Evidence:
         """Held at the proxy, before the database sees anything of it."""
@@ -146,14 +146,14 @@ class ProcessTransport(ProgramTransport):
 
     def outage(self, verb: str) -> None:
         """Refusals happen at every proxy; a hard failure in the database itself."""
+        if verb in ("refuse", "break"):
+            self._before[verb] = self._total(verb)
         if verb in ("refuse", "heal"):
             self._refusing = verb == "refuse"
             for link in self._links.values():
                 link.refuse(self._refusing)
         else:
             self._database.mislay(verb == "break")
-        if verb in ("refuse", "break"):
-            self._before[verb] = self._total(verb)
 
     def bitten(self, verb: str) -> Evidence:
         """How often a proxy refused somebody, or the database answered with an error."""

@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from harness.sut.errors import AdapterError, CannotConnect, LabError, ProtocolBreach
+from harness.sut.errors import CannotConnect, LabBroken, LabError, ProtocolBreach
 from harness.sut.protocol import shown
 from harness.worlds.reaper import REAPER
 
@@ -140,7 +140,7 @@ class Program:
         except LabError as error:
             self.failure = error
         except Exception as error:
-            self.failure = AdapterError(f"{self.called}: {error!r} while reading its output")
+            self.failure = LabBroken(f"{error!r} while reading the output of {self.called}")
         self.silent = True
         if self.failure is not None:
             self.signal(signal.SIGKILL)

@@ -107,7 +107,7 @@ class Recorder:
             outcome = "info" if error is None else classify(operation.f, error)
             line = self._operation_line(operation, outcome)
             line["error"] = error
-            if answer is not None and answer.definite:
+            if answer is not None and answer.definite and answer.stored:
                 line["stored"] = dict(answer.stored)
             self._writer.write(line)
             operation.outcome, operation.error = outcome, error

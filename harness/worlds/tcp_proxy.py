@@ -15,47 +15,21 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
-import socket
-import struct
 import threading
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
 from harness.sut.errors import LabBroken
-from harness.worlds.postgres_frames import (
-    ERROR_RESPONSE,
-    IDLE,
-    READY_FOR_QUERY,
-    Frame,
-    FrameTooLarge,
-    Group,
-    is_cancel,
-    read_frame,
-    read_group,
-    read_startup,
-)
+from harness.worlds.postgres_frames import IDLE, Frame, Group
+from harness.worlds.proxy_connection import HANGUPS, Connection, Upstream
+
+__all__ = ["LOOPBACK", "Counts", "Link", "Proxies", "Upstream"]
 
 Result = TypeVar("Result")
 
 LOOPBACK = "127.0.0.1"
 _ORDER_TIMEOUT_S = 10.0
-_HANGUPS = (asyncio.IncompleteReadError, FrameTooLarge, OSError)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Upstream:
-    """Where the database listens: a socket file, or host and port."""
-
-    host: str
-    port: int
-
-    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A fresh connection to the database."""
-        if self.host.startswith("/"):
-            return await asyncio.open_unix_connection(f"{self.host}/.s.PGSQL.{self.port}")
-        return await asyncio.open_connection(self.host, self.port)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -152,7 +126,7 @@ class Link:
         self._refusing = False
         self._changed = asyncio.Event()
         self._server: asyncio.Server | None = None
-        self._connections: list[_Connection] = []
+        self._connections: list[Connection] = []
 
     # -- orders, from the lab's thread
 
@@ -214,7 +188,7 @@ class Link:
             connection.abort()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def admit(self, connection: _Connection, group: Group) -> bool:
+    async def admit(self, connection: Connection, group: Group) -> bool:
         """Whether a group that executes something goes on to the database, perhaps later."""
         if self._holding and not self._refusing and not connection.in_transaction:
             await self._wait_at_the_gate(group)
@@ -260,7 +234,7 @@ class Link:
         self.counts.last_sqlstate = frame.sqlstate
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connection = _Connection(self, reader, writer)
+        connection = Connection(self, reader, writer)
         connection.task = asyncio.current_task()
         self._connections.append(connection)
         try:
@@ -268,83 +242,8 @@ class Link:
                 self.counts.refusals += 1
                 self._ring()
                 return
-            with contextlib.suppress(*_HANGUPS, asyncio.CancelledError):
+            with contextlib.suppress(*HANGUPS, asyncio.CancelledError):
                 await connection.serve(self._upstream)
         finally:
             connection.abort()
             self._connections.remove(connection)
-
-
-class _Connection:
-    """One accepted connection and its counterpart at the database."""
-
-    def __init__(
-        self, link: Link, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        self.task: asyncio.Task[None] | None = None
-        self.in_transaction = False
-        self._link = link
-        self._reader = reader
-        self._writer = writer
-        self._upstream: asyncio.StreamWriter | None = None
-        self._answering: deque[bool] = deque()
-
-    async def serve(self, upstream: Upstream) -> None:
-        """Forward both ways until one side hangs up."""
-        startup = await read_startup(self._reader, self._writer)
-        server, self._upstream = await upstream.connect()
-        self._upstream.write(startup)
-        if is_cancel(startup):
-            await self._upstream.drain()
-            return
-        back = asyncio.ensure_future(self._backward(server))
-        try:
-            await self._forward(self._upstream)
-        finally:
-            back.cancel()
-            with contextlib.suppress(*_HANGUPS, asyncio.CancelledError):
-                await back
-
-    async def _forward(self, upstream: asyncio.StreamWriter) -> None:
-        while True:
-            group = await read_group(self._reader)
-            if group.executes and not await self._link.admit(self, group):
-                return
-            if group.answered:
-                self._answering.append(group.executes)
-            upstream.write(group.raw)
-            await upstream.drain()
-
-    async def _backward(self, server: asyncio.StreamReader) -> None:
-        """The database's answers; one that is to be lost is kept until it is complete."""
-        kept = bytearray()
-        try:
-            while True:
-                frame = await read_frame(server)
-                if frame.kind == ERROR_RESPONSE:
-                    self._link.saw_error(frame)
-                kept += frame.raw
-                if frame.kind == READY_FOR_QUERY:
-                    executed = self._answering.popleft() if self._answering else False
-                    self.in_transaction = frame.transaction_status != IDLE
-                    if executed and self._link.swallows(frame, len(kept)):
-                        return
-                elif self._link.losing:
-                    continue
-                self._writer.write(bytes(kept))
-                kept.clear()
-                await self._writer.drain()
-        finally:
-            self.abort()
-
-    def abort(self) -> None:
-        """Break both sides at once; the client sees a reset, not a goodbye."""
-        raw = self._writer.get_extra_info("socket")
-        if raw is not None:
-            with contextlib.suppress(OSError):
-                raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self._writer.transport.abort()
-        if self._upstream is not None:
-            self._upstream.transport.abort()
-        if self.task is not None and self.task is not asyncio.current_task():
-            self.task.cancel()

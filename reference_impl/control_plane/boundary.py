@@ -10,8 +10,8 @@ The life of a boundary:
 
     NEVER ──write──► SET ──reset──► RESET ──write at a higher epoch──► SET
 
-Only the fence (``epoch``) moves besides, and only upwards. A boundary written without an epoch,
-on a log that no epoch ever fenced, leaves no marker when it is reset: such a log is NEVER again.
+Only the fence (``epoch``) moves besides, and only upwards. A boundary written without an epoch
+counts as one of epoch 0 when it is reset, so that a reset always leaves its marker.
 
 Each function below answers one question from the row as stored and the arguments of the call.
 None of them changes anything; ``memory`` and the SQL functions of the same names carry out what
@@ -66,7 +66,6 @@ TRANSITIONS: Mapping[Life, Mapping[Life, str]] = {
     Life.NEVER: {Life.SET: "the first write"},
     Life.SET: {
         Life.RESET: "a reset while the suffix is empty",
-        Life.NEVER: "the same, where no epoch ever fenced the log",
     },
     Life.RESET: {Life.SET: "a write at an epoch above the one of the reset"},
 }
@@ -114,7 +113,7 @@ def initialize_transactions() -> tuple[Steps, ...]:
 # --- who may write ------------------------------------------------------------------------------
 
 
-@decision("admit-epoch", rules=("MIG-002", "MIG-016", "MIG-023"))
+@decision("admit-epoch", rules=("MIG-002", "MIG-016", "MIG-023", "MIG-026"))
 def admit_epoch(log: LogRow, leader_epoch: int | None) -> BoundaryError:
     """A leader older than the fence is refused, whatever it asks for."""
     stale = leader_epoch is not None and leader_epoch < log.epoch
@@ -154,7 +153,7 @@ def admit_leader(log: LogRow, leader_epoch: int | None) -> BoundaryError:
 # --- what may be written ------------------------------------------------------------------------
 
 
-@decision("admit-boundary", rules=("MIG-001", "MIG-003", "MIG-004"))
+@decision("admit-boundary", rules=("MIG-001", "MIG-003", "MIG-004", "MIG-025"))
 def admit_boundary(log: LogRow, boundary: int, leader_epoch: int | None) -> BoundaryError:
     """A set boundary can only be set to itself, at every epoch."""
     differs = is_set(log.boundary) and boundary != log.boundary
@@ -168,7 +167,7 @@ def admit_seeds(log: LogRow, seeds: tuple[Seed, ...], entries: tuple[Seed, ...])
     return BoundaryError.PRODUCER_STATE_MISMATCH if differs else NONE
 
 
-@decision("admit-seed-depth", rules=("MIG-025",))
+@decision("admit-seed-depth", rules=())
 def admit_seed_depth(entries: tuple[Seed, ...]) -> BoundaryError:
     """No producer brings more batches than duplicate detection looks back."""
     batches = Counter(seed.producer_id for seed in entries)
@@ -212,7 +211,7 @@ def admit_write(log: LogRow, boundary: int, leader_epoch: int | None) -> Boundar
     )
 
 
-@decision("admit-reset", rules=("MIG-011", "MIG-002"))
+@decision("admit-reset", rules=("MIG-011", "MIG-026"))
 def admit_reset(log: LogRow, suffix_empty: bool, leader_epoch: int | None) -> BoundaryError:
     """A boundary may be taken away while nothing has been committed above it."""
     orphans = is_set(log.boundary) and not suffix_empty
@@ -222,7 +221,7 @@ def admit_reset(log: LogRow, suffix_empty: bool, leader_epoch: int | None) -> Bo
     )
 
 
-@decision("admit-seeding", rules=("MIG-009", "MIG-010", "MIG-025"))
+@decision("admit-seeding", rules=("MIG-009", "MIG-010"))
 def admit_seeding(log: LogRow, seeds: tuple[Seed, ...], entries: tuple[Seed, ...]) -> BoundaryError:
     """May these seeds be stored ahead of the boundary?"""
     return first_refusal(admit_seed_depth(entries), admit_seeds(log, seeds, entries))
@@ -251,8 +250,8 @@ def epoch_after_reset(log: LogRow, leader_epoch: int | None) -> int:
 
 @decision("reset-epoch-after", rules=("MIG-012",))
 def reset_epoch_after(log: LogRow, leader_epoch: int | None) -> int:
-    """The marker of a reset is the epoch in force when it happened."""
-    return next_epoch(log, leader_epoch)
+    """The marker of a reset is the epoch in force when it happened, at least 0."""
+    return max(next_epoch(log, leader_epoch), 0)
 
 
 @decision("seeds-after", rules=("MIG-008", "MIG-009"))

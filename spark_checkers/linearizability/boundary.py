@@ -55,6 +55,7 @@ class BoundaryRegister:
     functions: tuple[str, ...] = FUNCTIONS
     initial: Hashable = _NOTHING_YET
     foresight: bool = True
+    always_legal: bool = False
 
     def step(self, state: Hashable, operation: Operation) -> tuple[Hashable, ...]:
         legal = answers(_log(state), operation.f, _call(operation), tolerant=self.tolerant)
@@ -73,14 +74,15 @@ class BoundaryRegister:
     def hopeless(self, state: Hashable, operation: Operation) -> bool:
         """Logs and epochs never go back, and neither does a boundary that has batches above it."""
         log, reply = _log(state), _reply(operation)
-        if log.exists and reply.error == UNKNOWN_LOG:
+        if log.exists and reply.error == UNKNOWN_LOG and not self.tolerant:
             return True
         if _below(reply.epoch, log.epoch) or _below(reply.reset_epoch, log.reset_epoch):
             return True
         if log.suffix_end <= log.boundary:
             return False
         moved = reply.boundary is not None and reply.boundary != log.boundary
-        return moved or _below(reply.base_offset, log.suffix_end)
+        commits = operation.f == "commit_batch" and reply.error == NONE
+        return moved or (commits and _below(reply.base_offset, log.suffix_end))
 
     def describe_operation(self, operation: Operation) -> str:
         call = _call(operation)

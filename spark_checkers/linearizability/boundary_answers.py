@@ -157,7 +157,7 @@ def _reset(log: Log, epoch: int | None) -> Answer:
         return Answer(SUFFIX_NOT_EMPTY, log)
     in_force = log.epoch if epoch is None else max(log.epoch, epoch)
     unset = log._replace(boundary=UNDEFINED, suffix_end=UNDEFINED)
-    return Answer(NONE, unset._replace(epoch=in_force, reset_epoch=in_force))
+    return Answer(NONE, unset._replace(epoch=in_force, reset_epoch=max(in_force, 0)))
 
 
 def _seed(log: Log, call: Call, tolerant: bool) -> Iterator[Answer]:

@@ -1,39 +1,60 @@
-"""Configurations that lead nowhere, recognised before the search has walked into the wall.
+"""What a configuration is good for, seen before the search has walked on.
 
 An operation that is open, or that only observes and begins next, must still find its place. If the
 model calls it hopeless in the present state, only an overwriting operation can help it: one that is
-open, or begins before it returns, or is of unknown outcome. If none of them leaves a state that is
-not hopeless too, no order goes on from here past the return of that operation.
+open, or begins before it returns, or is of unknown outcome.
 
-That says nothing about how far an order can get before. So where the first unplaceable operation is
-looked for, only operations that return before `limit` count.
+*Dead end*: none of those leaves a state that is not hopeless too. No order goes on from here past the
+return of that operation.
+
+*Forgotten*: there is help, but everybody who could look at the object before the help comes finds the
+present state hopeless too. Then what the state is does not matter any more, and all configurations
+that differ in nothing else are one. (For models whose changing operations are always legal.)
+
+Neither says how far an order can get before. So where the first unplaceable operation is looked for,
+only operations that return before `limit` count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum, auto
 
 from spark_checkers.linearizability.moves import Configuration, Transitions
 from spark_checkers.linearizability.timeline import Timeline
 
 
+class Outlook(Enum):
+    """What lies ahead of a configuration."""
+
+    OPEN = auto()
+    FORGOTTEN = auto()
+    DEAD_END = auto()
+
+
 class Foresight:
     """Looks ahead from configurations of one timeline."""
 
-    def __init__(self, line: Timeline, transitions: Transitions) -> None:
+    def __init__(self, line: Timeline, transitions: Transitions, *, always_legal: bool) -> None:
         self._line = line
         self._transitions = transitions
+        self._always_legal = always_legal
         self._next_observer = _next_observers(line)
 
-    def dead_end(self, here: Configuration, limit: int) -> bool:
-        """Is there an operation with return before `limit` that has lost its place for good?"""
+    def outlook(self, here: Configuration, limit: int) -> Outlook:
+        """What is certain about the orders that go on from here."""
         position, mask, state, _, _, _ = here
-        line = self._line
+        line, hopeless = self._line, self._transitions.hopeless
+        help_by = limit
         for number in self._to_be_placed(position, mask):
-            hopeless = self._transitions.hopeless(state, line.kind[number])
-            if hopeless and line.returns_at[number] < limit and not self._saved(here, number):
-                return True
-        return False
+            if hopeless(state, line.kind[number]) and line.returns_at[number] < limit:
+                if not self._saved(here, number):
+                    return Outlook.DEAD_END
+                help_by = min(help_by, line.returns_at[number])
+        if help_by == limit or not self._always_legal:
+            return Outlook.OPEN
+        unseen = all(hopeless(state, kind) for kind in self._observing(position, mask, help_by))
+        return Outlook.FORGOTTEN if unseen else Outlook.OPEN
 
     def _to_be_placed(self, position: int, mask: int) -> Iterator[int]:
         line = self._line
@@ -41,6 +62,16 @@ class Foresight:
         ahead = self._next_observer[line.begun[position]]
         if ahead is not None:
             yield ahead
+
+    def _observing(self, position: int, mask: int, until: int) -> Iterator[int]:
+        """Kinds of the operations that only observe and can be placed before a return."""
+        line = self._line
+        for number in line.in_slots(position, mask & line.observing[position]):
+            yield line.kind[number]
+        ahead = self._next_observer[line.begun[position]]
+        while ahead is not None and ahead < line.begun[until]:
+            yield line.kind[ahead]
+            ahead = self._next_observer[ahead + 1]
 
     def _saved(self, here: Configuration, number: int) -> bool:
         """Can an overwriting operation come first and leave a state with hope?"""

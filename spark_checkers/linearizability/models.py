@@ -61,6 +61,10 @@ class Model(Protocol):
     def foresight(self) -> bool:
         """Is `hopeless` ever true?"""
 
+    @property
+    def always_legal(self) -> bool:
+        """Is every operation that may change the state legal in every state?"""
+
     def hopeless(self, state: State, operation: Operation) -> bool:
         """Can only an overwriting operation make this one, of known outcome, fit again?"""
 
@@ -86,6 +90,7 @@ class Register:
     functions: tuple[str, ...] = ("read", "write")
     initial: State = None
     foresight: bool = False
+    always_legal: bool = True
 
     def step(self, state: State, operation: Operation) -> tuple[State, ...]:
         if operation.f == "read":
@@ -135,6 +140,7 @@ class CasRegister(Register):
 
     name: str = "cas-register"
     functions: tuple[str, ...] = ("read", "write", "cas")
+    always_legal: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +151,7 @@ class KeyValue:
     functions: tuple[str, ...] = ("get", "put", "append")
     initial: State = ""
     foresight: bool = True
+    always_legal: bool = True
 
     def step(self, state: State, operation: Operation) -> tuple[State, ...]:
         if operation.f == "get":
@@ -183,6 +190,7 @@ class Mutex:
     functions: tuple[str, ...] = ("acquire", "release")
     initial: State = False
     foresight: bool = False
+    always_legal: bool = False
 
     def step(self, state: State, operation: Operation) -> tuple[State, ...]:
         held = operation.f == "acquire"

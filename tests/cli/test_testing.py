@@ -67,13 +67,6 @@ def test_an_unknown_name_is_a_usage_error_that_lists_the_known(tmp_path: Path):
         select(("units",), tmp_path)
 
 
-def test_a_usage_error_is_a_sentence_and_exit_64(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    assert testing.run(["nonsense"], tmp_path) == 64
-    assert capsys.readouterr().err.startswith("tidemark: there are no tests called 'nonsense'.")
-
-
 def test_a_marker_that_only_begins_alike_does_not_count(tmp_path: Path):
     root = project(tmp_path, tests__a=f"@{MARK}simulated_clock")
 

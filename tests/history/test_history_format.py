@@ -106,8 +106,10 @@ def test_a_required_field_is_required_by_both(name):
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=3) | st.floats(0, 1),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
+    st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=3) | st.floats(0.1, 0.9),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=2)
+    ),
     max_leaves=4,
 )
 KINDS = ["op", "effect", "probe", "fault", "header", "footer"]

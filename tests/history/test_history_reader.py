@@ -26,7 +26,8 @@ def sealed(tmp_path):
 
 
 def _op(time):
-    return {"kind": "op", "time": time, "process": time, "type": "invoke", "f": "read", "value": "ö"}
+    event = {"kind": "op", "time": time, "process": time, "type": "invoke", "f": "read"}
+    return event | {"value": "ö"}
 
 
 def write(tmp_path, *lines):

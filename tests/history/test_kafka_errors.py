@@ -53,7 +53,9 @@ def test_for_produce_exactly_the_listed_errors_are_definite(name):
     assert isinstance(definiteness("produce", name), Definite) is expected
 
 
-@pytest.mark.parametrize("error", ["NOT_LEADER_OR_FOLLOWER", "REQUEST_TIMED_OUT", 6, 7, 20, 46, -1, 13])
+@pytest.mark.parametrize(
+    "error", ["NOT_LEADER_OR_FOLLOWER", "REQUEST_TIMED_OUT", 3, 6, 7, 20, 46, 56, -1, 13]
+)
 def test_an_error_that_can_follow_the_append_leaves_a_produce_unknown(error):
     assert classify("produce", error) == "info"
 
@@ -149,7 +151,8 @@ def test_success_is_ok_by_name_and_by_code():
 )
 def test_a_table_that_contradicts_itself_does_not_load(tmp_path, monkeypatch, rows, words):
     monkeypatch.setattr(module, "__file__", str(tmp_path / "kafka_errors.py"))
-    text = "code\terror\tverdict\trequests\twhy\n1\tX\tdefinite\t*\twhy\n2\tB\tindefinite\tproduce\twhy\n"
+    text = "code\terror\tverdict\trequests\twhy\n"
+    text += "1\tX\tdefinite\t*\twhy\n2\tB\tindefinite\tproduce\twhy\n"
     (tmp_path / "bad.tsv").write_text(text + rows + "\n")
     with pytest.raises(TableDataError, match=words):
         load_errors(REQUESTS, "bad.tsv")

@@ -94,7 +94,9 @@ def test_the_index_stands_behind_the_kind_and_the_rest_of_a_line_is_copied(run):
 
 
 def test_lines_of_other_hands_may_have_spaces_and_any_order_of_fields(run):
-    loose = '  {"f": "read", "time": 3, "clock": "host", "process": 1, "type": "invoke", "kind": "op"} \n'
+    loose = (
+        ' {"f":"read", "time": 3, "clock":"host", "process": 1, "type":"invoke", "kind":"op"} \n'
+    )
     put(run, "a", first("a"), loose, end(1))
     assert run.seal().complete
     assert [event["index"] for event in read_history(run.history).events] == [0]
@@ -183,7 +185,8 @@ def test_a_bad_line_in_the_middle_of_a_life_spoils_even_a_mortal_shard(run):
 
 
 def test_a_line_beyond_the_bound_is_dropped_and_named(run):
-    put(run, "a", first("a"), op(1, clock="host", value="x" * (17 << 20)), op(2, clock="host"), end(1))
+    long = op(1, clock="host", value="x" * (17 << 20))
+    put(run, "a", first("a"), long, op(2, clock="host"), end(1))
     sealed = run.seal()
     assert sealed.events == 1
     assert any("longer than" in reason for reason in sealed.reasons)

@@ -114,9 +114,13 @@ def test_a_closed_shard_takes_no_more_events(tmp_path):
 
 
 def test_a_block_that_fails_leaves_a_shard_without_end_line(tmp_path):
-    with pytest.raises(KeyError), ShardWriter(tmp_path / "a.jsonl", clock="host") as shard:
-        shard.write(op(1))
-        raise KeyError
+    def fail():
+        with ShardWriter(tmp_path / "a.jsonl", clock="host") as shard:
+            shard.write(op(1))
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
     assert lines(tmp_path / "a.jsonl")[-1]["kind"] == "op"
 
 

@@ -68,6 +68,11 @@ def move_clone(environment: Environment) -> None:
     rewrite_stamp(environment, root="/elsewhere")
 
 
+def move_clone_and_change_lock(environment: Environment) -> None:
+    move_clone(environment)
+    change_lock(environment)
+
+
 def come_from_an_older_launcher(environment: Environment) -> None:
     rewrite_stamp(environment, layout=0)
 
@@ -89,6 +94,7 @@ def rewrite_stamp(environment: Environment, **changes: object) -> None:
         (damage_stamp, "unusable"),
         (lose_interpreter, "unusable"),
         (move_clone, "unusable"),
+        (move_clone_and_change_lock, "unusable"),
         (come_from_an_older_launcher, "unusable"),
         (upgrade_python_in_place, "unusable"),
     ],
@@ -113,6 +119,19 @@ def test_another_python_does_not_mend_an_outdated_environment_in_place(environme
     started_by_another = replace(environment, base_python="/opt/python3.13", version="3.13")
 
     assert started_by_another.state() == "unusable"
+
+
+def test_an_environment_whose_python_was_uninstalled_is_unusable(environment: Environment):
+    python = environment.root / "python3.12"
+    python.touch()
+    environment.python.unlink()
+    environment.python.symlink_to(python)
+    rewrite_stamp(environment, python=str(python), version="3.12")
+    assert environment.state() == "ready"
+
+    python.unlink()
+
+    assert environment.state() == "unusable"
 
 
 def test_the_base_python_is_not_inside_an_environment():

@@ -84,6 +84,18 @@ def test_progress_tells_the_step_on_stderr(tmp_path: Path, capsys: pytest.Captur
     assert said.out == ""
 
 
+def test_a_tool_runs_with_the_users_settings_but_for_those(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("VIRTUAL_ENV", "/elsewhere")
+    monkeypatch.setenv("UV_INDEX_URL", "mirror")
+    command = ["sh", "-c", 'echo "${VIRTUAL_ENV-unset} $UV_INDEX_URL $TMPDIR"; exit 1']
+
+    words = Tools(tmp_path / "log").attempt("looking", command, TMPDIR="/roomy")
+
+    assert words == "unset mirror /roomy\n"
+
+
 def test_installers_are_not_aimed_elsewhere():
     user = {"PATH": "/bin", "VIRTUAL_ENV": "/v", "UV_PYTHON": "3.9", "UV_INDEX_URL": "mirror"}
 

@@ -193,7 +193,7 @@ def test_the_fence_never_falls(name: str, leader_epoch: int | None) -> None:
     expected = max(row.epoch, -1 if leader_epoch is None else leader_epoch)
     assert decide.next_epoch(row, leader_epoch) == expected
     assert decide.epoch_after_reset(row, leader_epoch) == expected
-    assert decide.reset_epoch_after(row, leader_epoch) == expected
+    assert decide.reset_epoch_after(row, leader_epoch) == max(expected, 0)
 
 
 def test_new_seeds_replace_old_ones_whole() -> None:

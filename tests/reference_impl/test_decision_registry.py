@@ -135,16 +135,3 @@ def test_a_python_mutant_of_a_sql_decision_is_refused() -> None:
     wrong_kind = Mutant(name="wrong kind", decision="sql:admit_epoch", replace=lambda: None)
     with pytest.raises(MutantError, match="SqlMutant"):
         apply(wrong_kind)
-
-
-def test_every_decision_names_rules_of_the_catalogue() -> None:
-    named = {rule for found in decisions().values() for rule in found.rules}
-    assert named == {f"MIG-{number:03}" for number in range(1, 26)}
-
-
-def test_every_python_choice_has_a_twin_in_sql_except_those_about_python() -> None:
-    known = decisions()
-    about_python = {"log-key", "initialize-transactions", "classify-failure"}
-    for name, found in known.items():
-        if found.kind == "python" and name not in about_python:
-            assert f"sql:{name.replace('-', '_')}" in known

@@ -403,9 +403,7 @@ def test_the_nearest_history_that_keeps_the_rule_is_not(rule: str, tmp_path: Pat
 
 
 @pytest.mark.spark
-def test_spark_and_duckdb_agree_on_all_of_them_at_once(
-    tmp_path: Path, spark: SparkEngine
-) -> None:
+def test_spark_and_duckdb_agree_on_all_of_them_at_once(tmp_path: Path, spark: SparkEngine) -> None:
     rows: list[dict[str, object]] = []
     for rule, pair in HISTORIES.items():
         for side, text in zip(("bad", "good"), pair, strict=True):

@@ -20,14 +20,14 @@ README = SCHEMA_FILE.with_name("README.md").read_text("utf-8")
 
 def answered(f: str = "get_diskless_log_start_offset", **fields: object):
     line = json.dumps({"id": 7, **fields}).encode()
-    return read_answer(line, called="exec:./acme", number=7, f=f)
+    return read_answer(line, called="exec:./heron", number=7, f=f)
 
 
 def breach(line: bytes, *, number: int | None = 7, f: str = "commit_batch") -> str:
     with pytest.raises(ProtocolBreach) as refused:
-        read_answer(line, called="exec:./acme", number=number, f=f)
+        read_answer(line, called="exec:./heron", number=number, f=f)
     message = str(refused.value)
-    assert message.startswith("exec:./acme ")
+    assert message.startswith("exec:./heron ")
     for part in ("got:", "want:", "see:  harness/sut/README.md#"):
         assert part in message
     return message
@@ -139,4 +139,4 @@ def test_a_breach_shows_no_more_than_a_line_of_what_was_printed() -> None:
 def test_the_first_line_must_be_the_ready_sign(line: bytes) -> None:
     read_ready(b'{"ready": true, "pid": 12, "mutants": []}', called="x")
     with pytest.raises(ProtocolBreach):
-        read_ready(line, called="exec:./acme")
+        read_ready(line, called="exec:./heron")

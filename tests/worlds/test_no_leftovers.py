@@ -11,6 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from harness.history import Run
+from harness.sut import reference_sut
+from harness.workloads import parse
+from harness.worlds import open_world
+
 pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).parents[2]
@@ -30,30 +35,14 @@ with open_world("process", run=run, sut=reference_sut(), seed=1) as world:
     clients = world._transport._clients.values()
     pids = [client.program.pid for client in clients]
     print(*pids, shared_server().pid, flush=True)
-    if sys.argv[2] == "crash":
-        raise ZeroDivisionError
-    if sys.argv[2] == "exit":
-        os._exit(1)
     signal.pause()
 """
 
 
-@pytest.mark.parametrize(
-    ("ending", "number"),
-    [
-        ("wait", signal.SIGINT),
-        ("wait", signal.SIGTERM),
-        ("wait", signal.SIGKILL),
-        ("crash", None),
-        ("exit", None),
-    ],
-    ids=["Ctrl-C", "SIGTERM", "SIGKILL", "exception", "sudden exit"],
-)
-def test_agents_and_server_end_with_the_lab(
-    tmp_path: Path, ending: str, number: signal.Signals | None
-) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "SIGKILL"])
+def test_agents_and_server_end_with_the_lab(tmp_path: Path, number: signal.Signals) -> None:
     lab = subprocess.Popen(
-        [sys.executable, "-c", LAB, str(tmp_path / "run"), ending],
+        [sys.executable, "-c", LAB, str(tmp_path / "run")],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -64,13 +53,34 @@ def test_agents_and_server_end_with_the_lab(
         pids = [int(word) for word in lab.stdout.readline().split()]
         assert len(pids) == 3
         handles = [handle for pid in pids if (handle := _handle(pid)) is not None]
-        if number is not None:
-            lab.send_signal(number)
+        lab.send_signal(number)
         lab.wait(20)
     for handle in handles:
-        ended, _, _ = select.select([handle], [], [], 20)
-        os.close(handle)
-        assert ended, f"something of {pids} is still running"
+        _ends(handle)
+
+
+def test_an_exception_in_the_middle_of_a_script_leaves_no_agent(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", run="1", sut="reference", world="process")
+    handles: list[int] = []
+
+    def fail_halfway() -> None:
+        with open_world("process", run=run, sut=reference_sut(), seed=1) as world:
+            world.play(parse("a call create\nb call get\nb pause\na hold get"))
+            clients = world._transport._clients.values()
+            handles.extend(os.pidfd_open(client.program.pid) for client in clients)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail_halfway()
+    assert len(handles) == 2
+    for handle in handles:
+        _ends(handle)
+
+
+def _ends(handle: int) -> None:
+    ended, _, _ = select.select([handle], [], [], 20)
+    os.close(handle)
+    assert ended, "something is still running"
 
 
 def _handle(pid: int) -> int | None:

@@ -12,24 +12,24 @@ from harness.sut.model import HOOK_SCHEMES
 
 WHOLE = """
 [sut]
-name = "acme-stream"
-version = "2.3.1"
+name = "heron"
+version = "0.9"
 bootstrap = "127.0.0.1:9092"
 profiles = ["classic", "tiered"]
 [client]
 "security.protocol" = "SASL_SSL"
-"sasl.password" = "${ACME_PASSWORD}"
+"sasl.password" = "${HERON_PASSWORD}"
 "socket.timeout.ms" = 1000
 [hooks]
-objects = "s3://bucket?endpoint=http://127.0.0.1:9000"
-control_plane = "exec:./acme-control --fast 'two words'"
-process = "exec:./acme-ctl"
+objects = "s3://heron-data?endpoint=http://10.0.0.9:9000"
+control_plane = "exec:./heron-control --fast 'two words'"
+process = "exec:./heron-nodes"
 metrics = "http://127.0.0.1:9404/metrics"
 trace = "file:./trace.jsonl"
 [[waiver]]
-rule = "TS-031"
-reason = "https://example.org/issues/418"
-until = 2027-01-31
+rule = "MIG-013"
+reason = "https://example.org/heron/tickets/12"
+until = 2027-03-31
 """
 
 SMALL = '[sut]\nname = "x"\nversion = "1"\nprofiles = ["classic"]\nbootstrap = "h:1"\n'
@@ -51,10 +51,10 @@ def problems(tmp_path: Path, text: str | bytes) -> str:
 
 def test_a_whole_file_is_understood(tmp_path: Path) -> None:
     sut = read_sut(written(tmp_path, WHOLE))
-    assert (sut.name, sut.version, sut.profiles) == ("acme-stream", "2.3.1", ("classic", "tiered"))
+    assert (sut.name, sut.version, sut.profiles) == ("heron", "0.9", ("classic", "tiered"))
     assert sut.bootstrap == "127.0.0.1:9092"
     assert set(sut.hooks) == set(HOOK_SCHEMES)
-    assert sut.hooks["control_plane"].command == ("./acme-control", "--fast", "two words")
+    assert sut.hooks["control_plane"].command == ("./heron-control", "--fast", "two words")
     assert sut.hooks["metrics"].address == "http://127.0.0.1:9404/metrics"
     assert sut.folder == tmp_path
     assert sut.reference is None
@@ -62,20 +62,20 @@ def test_a_whole_file_is_understood(tmp_path: Path) -> None:
 
 def test_secrets_stay_references_until_a_client_needs_them(tmp_path: Path) -> None:
     sut = read_sut(written(tmp_path, WHOLE))
-    assert sut.client["sasl.password"] == "${ACME_PASSWORD}"
+    assert sut.client["sasl.password"] == "${HERON_PASSWORD}"
     assert "hunter2" not in repr(sut)
-    settings = sut.client_settings({"ACME_PASSWORD": "hunter2"})
+    settings = sut.client_settings({"HERON_PASSWORD": "hunter2"})
     assert settings["sasl.password"] == "hunter2"
     assert settings["socket.timeout.ms"] == 1000
-    with pytest.raises(UsageError, match="set ACME_PASSWORD in the environment"):
+    with pytest.raises(UsageError, match="set HERON_PASSWORD in the environment"):
         sut.client_settings({})
 
 
 def test_a_waiver_holds_until_the_end_of_its_last_day(tmp_path: Path) -> None:
     (waiver,) = read_sut(written(tmp_path, WHOLE)).waivers
-    assert waiver.rule == "TS-031"
-    assert not waiver.expired(datetime.date(2027, 1, 31))
-    assert waiver.expired(datetime.date(2027, 2, 1))
+    assert waiver.rule == "MIG-013"
+    assert not waiver.expired(datetime.date(2027, 3, 31))
+    assert waiver.expired(datetime.date(2027, 4, 1))
 
 
 MISTAKES: list[tuple[str | bytes, str]] = [

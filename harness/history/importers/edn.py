@@ -24,6 +24,18 @@ class Unfinished(BadLine):
 
 
 _SKIP = re.compile(r"(?:[\s,]++|;[^\n]*+)*+")
+# The tokens that make up nearly all of a history come first; `other` is looked at with care.
+_TOKEN = re.compile(
+    r"""(?:[\s,]++|;[^\n]*+)*+
+    (?: (?P<int>[+-]?[0-9]{1,18}+)(?=[\s,;()\[\]{}"]|\Z)
+      | :(?P<keyword>[^\s,;"()\[\]{}]++)
+      | "(?P<plain>[^"\\]*+)"
+      | (?P<open>[(\[{]|\#\{)
+      | (?P<close>[)\]}])
+      | (?P<other>.)
+      | \Z )""",
+    re.VERBOSE | re.DOTALL,
+)
 _STRING = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"', re.DOTALL)
 _ATOM = re.compile(r"[^\s,;\"()\[\]{}]++")
 _INT = re.compile(r"[+-]?\d++N?")
@@ -33,6 +45,7 @@ _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", '"': '
 _CHARACTERS: Final = {"newline": "\n", "space": " ", "tab": "\t", "return": "\r"}
 _WORDS: Final[dict[str, Any]] = {"nil": None, "true": True, "false": False}
 _NOT_TEXT: Final = "not UTF-8, or half of a surrogate pair"
+_OPENED: Final = object()
 _OPEN: Final = {"(": ")", "[": "]", "{": "}", "#{": "}"}
 
 
@@ -54,55 +67,56 @@ def read_form(text: str, at: int) -> tuple[Any, int]:
     """The form that begins at `at` and where it ends; `Unfinished` if the text ends before it."""
     stack: list[_Level] = []
     while True:
-        at = skip(text, at)
-        if at >= len(text):
+        found = _TOKEN.match(text, at)
+        if found is None or found.lastgroup is None:
             raise Unfinished("the text ends inside a form")
-        opening = _opening(text, at)
-        if opening is not None:
-            if len(stack) >= MAX_DEPTH:
-                raise BadLine(f"nested deeper than {MAX_DEPTH} levels")
-            stack.append(_Level(opening))
-            at += len(opening)
+        value, at = _step(found, found.lastgroup, stack)
+        if value is _OPENED:
             continue
-        if text[at] in ")]}":
-            if not stack or _OPEN.get(stack[-1].opening) != text[at]:
-                raise BadLine(f"an unexpected {text[at]}")
-            value, at = _close(stack.pop()), at + 1
+        while stack and stack[-1].opening not in _OPEN:
+            if stack.pop().opening == "#_":
+                break
         else:
-            value, at = _atom(text, at)
-        done, value = _settle(stack, value)
-        if done:
-            return value, at
+            if not stack:
+                return value, at
+            stack[-1].items.append(value)
 
 
-def _opening(text: str, at: int) -> str | None:
-    """The bracket, `#_` or `#tag` that opens a level here."""
-    if text[at] in "([{":
-        return text[at]
+def _step(found: re.Match[str], kind: str, stack: list[_Level]) -> tuple[Any, int]:
+    """The value that a token completes and where it ends; `_OPENED` if it opens a level."""
+    token, end = found[kind], found.end()
+    if kind == "int":
+        return int(token), end
+    if kind in ("keyword", "plain"):
+        return _sound(token), end
+    if kind == "close":
+        if not stack or _OPEN.get(stack[-1].opening) != token:
+            raise BadLine(f"an unexpected {token}")
+        return _close(stack.pop()), end
+    opening = token if kind == "open" else _prefix(found.string, end - 1)
+    if opening is None:
+        return _atom(found.string, end - 1)
+    if len(stack) >= MAX_DEPTH:
+        raise BadLine(f"nested deeper than {MAX_DEPTH} levels")
+    stack.append(_Level(opening))
+    return _OPENED, found.start(kind) + len(opening)
+
+
+def _prefix(text: str, at: int) -> str | None:
+    """The `#_` or `#tag` that waits for the form behind it."""
     if text[at] != "#":
         return None
     if at + 1 >= len(text):
         raise Unfinished("the text ends after #")
     following = text[at + 1]
-    if following in "{_":
-        return "#" + following
+    if following == "_":
+        return "#_"
     if following == "#":
         raise BadLine("##NaN and ##Inf are not numbers of JSON")
     tag = _ATOM.match(text, at + 1)
     if tag is None:
         raise BadLine(f"#{following} is not read here")
     return "#" + tag.group()
-
-
-def _settle(stack: list[_Level], value: Any) -> tuple[bool, Any]:
-    """Put a finished value where it belongs; True when it is the whole form."""
-    while stack and stack[-1].opening not in _OPEN:
-        if stack.pop().opening == "#_":
-            return False, None
-    if stack:
-        stack[-1].items.append(value)
-        return False, None
-    return True, value
 
 
 def _close(level: _Level) -> Any:

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..errors import HistoryUnreadable
 from ..history import History, Pass
-from ..lines import BadLine, Event, LineFeed
+from ..lines import MAX_LINE_BYTES, BadLine, Event, LineFeed
 from .edn import read_form, skip
 from .neutral import Neutral, header
 
@@ -44,15 +44,22 @@ def import_jepsen_console(path: Path) -> History:
 
 def _events(feed: LineFeed, passed: Pass) -> Iterator[Event]:
     neutral = Neutral()
+    operations = 0
     for number, (raw, _, _) in enumerate(feed, start=1):
+        if len(raw) > MAX_LINE_BYTES:
+            passed.log.add(number, f"longer than {MAX_LINE_BYTES} bytes")
+            continue
         found = _OP.search(raw.decode("utf-8", "surrogateescape").rstrip("\r"))
         if found is None:
             passed.ignored += 1
             continue
+        operations += 1
         try:
             yield neutral.event(_operation(*found.groups()))
         except BadLine as cause:
             passed.log.add(number, str(cause))
+    if not operations:
+        passed.log.add(0, "no line of the file is an operation")
     passed.ended = True
 
 

@@ -25,8 +25,9 @@ from .neutral import Neutral, header
 
 MAX_FORM_CHARS: Final = 4 * 1024 * 1024
 MAX_PROBLEMS: Final = 1000
-MAX_TOO_LONG: Final = 5
+MAX_TOO_LONG: Final = 2
 
+_LEAST_READ: Final = 64 * 1024
 _NEXT_MAP = re.compile(r"\n[\s,]*+(?=\{)")
 _CLOSING: Final = {"[": "]", "(": ")"}
 
@@ -123,8 +124,9 @@ class _Reading:
     def _more(self) -> bool:
         """Read on: as much again as is at hand, so that re-reading a long form stays cheap."""
         held = len(self._text) - self._at
+        wanted = min(max(held, _LEAST_READ), MAX_FORM_CHARS + 1)
         parts, added = [self._text[self._at :]], 0
-        while not self._exhausted and added <= held:
+        while not self._exhausted and added < wanted:
             raw, _, _ = next(self._lines, (None, False, False))
             if raw is None:
                 self._exhausted = True

@@ -43,7 +43,9 @@ $$;
 
 CREATE OR REPLACE FUNCTION admit_leader(log logs, p_leader_epoch integer)
 RETURNS text LANGUAGE sql IMMUTABLE AS $$
-    SELECT first_refusal(admit_epoch(log, p_leader_epoch), admit_unfenced_write(log, p_leader_epoch))
+    SELECT first_refusal(
+        admit_epoch(log, p_leader_epoch),
+        admit_unfenced_write(log, p_leader_epoch))
 $$;
 
 -- What may be written -------------------------------------------------------------------------

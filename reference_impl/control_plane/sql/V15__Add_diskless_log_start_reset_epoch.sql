@@ -48,10 +48,10 @@ RETURNS text LANGUAGE sql IMMUTABLE AS $$
         admit_unfenced_write(log, p_leader_epoch))
 $$;
 
--- The marker of a reset is the epoch in force when it happened.
+-- The marker of a reset is the epoch in force when it happened, at least 0.
 CREATE OR REPLACE FUNCTION reset_epoch_after(log logs, p_leader_epoch integer)
 RETURNS integer LANGUAGE sql IMMUTABLE AS $$
-    SELECT next_epoch(log, p_leader_epoch)
+    SELECT greatest(next_epoch(log, p_leader_epoch), 0)
 $$;
 
 CREATE OR REPLACE FUNCTION clear_boundary(log logs, p_leader_epoch integer)

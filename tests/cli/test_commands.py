@@ -1,0 +1,164 @@
+"""What people see is frozen: standard output, standard error and exit code of each command.
+
+The golden files hold the command, the exit code and the output with times, counts of seconds and
+hashes blanked. `TIDEMARK_GOLDEN=write` renews them; read the diff before you commit it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from harness.cli.app import main
+
+GOLDEN = Path(__file__).parent / "golden"
+MUTANT = "conformance.mutants.boundary:higher-epoch-moves-the-boundary"
+
+STALE_READ = """\
+INFO  jepsen.util - 0\t:invoke\t:write\t1
+INFO  jepsen.util - 0\t:ok\t:write\t1
+INFO  jepsen.util - 1\t:invoke\t:read\tnil
+INFO  jepsen.util - 1\t:ok\t:read\tnil
+"""
+FRESH_READ = STALE_READ.replace(":ok\t:read\tnil", ":ok\t:read\t1")
+
+COMMANDS = {
+    "certify-pass": "certify --world sim --engine inline",
+    "certify-fail": f"certify --world sim --engine inline --rounds 0 --mutant {MUTANT}",
+    "certify-one-rule": "certify --world sim --engine inline --rounds 0 --rule MIG-003",
+    "certify-unknown-rule": "certify --rule MIG-999",
+    "certify-unknown-profile": "certify --profile tiered",
+    "certify-unknown-world": "certify --world mars",
+    "certify-unknown-engine": "certify --world sim --engine abacus",
+    "certify-unknown-sut": "certify no-such-file.toml",
+    "certify-bad-sut": "certify bad.toml",
+    "certify-mutant-of-others": "certify good.toml --mutant x:y",
+    "certify-unknown-mutant": "certify --mutant conformance.mutants.boundary:nobody",
+    "check-valid": "check fresh.log --engine inline",
+    "check-stale": "check stale.log --engine inline",
+    "check-garbage": "check garbage.bin --engine inline",
+    "check-missing": "check nothing-here --engine inline",
+    "check-unknown-model": "check stale.log --model tarot",
+    "rules": "rules",
+    "rules-coverage": "rules --coverage",
+    "explain": "explain MIG-015",
+    "explain-unknown": "explain MIG-3",
+    "selfcheck-one-rule": "selfcheck --rule MIG-011",
+    "selfcheck-unknown-world": "selfcheck --world docker",
+    "selfcheck-survivor": "selfcheck --mutants harmless.py",
+    "bench-unknown-row": "bench speed-of-light",
+    "replay-unknown": "replay 77",
+    "report-unknown": "report 77",
+    "runs-none": "runs",
+    "test-unknown": "test everything",
+    "unknown-command": "certfy",
+    "unknown-option": "rules --colour",
+}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    (tmp_path / "stale.log").write_text(STALE_READ, encoding="utf-8")
+    (tmp_path / "fresh.log").write_text(FRESH_READ, encoding="utf-8")
+    (tmp_path / "garbage.bin").write_bytes(bytes(range(256)) * 40)
+    (tmp_path / "bad.toml").write_text('[sut]\nname = "x"\nprofile = ["tiered"]\n', "utf-8")
+    (tmp_path / "good.toml").write_text(
+        '[sut]\nname = "x"\nversion = "1"\nprofiles = ["migration"]\n'
+        '[hooks]\ncontrol_plane = "exec:true"\n',
+        encoding="utf-8",
+    )
+    (tmp_path / "harmless.py").write_text(
+        "from reference_impl.decisions import Mutant, original\n"
+        'MUTANTS = (Mutant(name="harmless", decision="is-set",\n'
+        '    replace=lambda boundary: original("is-set")(boundary)),)\n',
+        encoding="utf-8",
+    )
+    return tmp_path
+
+
+def run(words: str, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr("sys.argv", ["tidemark", *shlex.split(words)])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    return int(stopped.value.code or 0)
+
+
+def blanked(text: str) -> str:
+    text = re.sub(r"\d+\.\d+ s\b", "N s", text)
+    text = re.sub(r"median \S+ s", "median N s", text)
+    return "".join(line.rstrip() + "\n" for line in text.splitlines())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_output_of_the_command_is_the_golden_one(
+    name: str,
+    place: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    code = run(COMMANDS[name], monkeypatch)
+    out, err = capfd.readouterr()
+    err = "" if code in (0, 1, 2) else err
+    shown = blanked(f"$ ./tidemark {COMMANDS[name]}\n{out}{err}exit {code}\n")
+
+    golden = GOLDEN / f"{name}.txt"
+    if os.environ.get("TIDEMARK_GOLDEN") == "write":
+        golden.write_text(shown, encoding="utf-8")
+    assert shown == golden.read_text(encoding="utf-8")
+    assert max(map(len, shown.splitlines()[1:])) <= 100
+
+
+def test_every_golden_file_belongs_to_a_command() -> None:
+    assert sorted(path.stem for path in GOLDEN.glob("*.txt")) == sorted(COMMANDS)
+
+
+def test_json_stands_alone_on_standard_output(
+    place: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = run("certify --world sim --engine inline --rounds 0 --json", monkeypatch)
+    document = json.loads(capfd.readouterr().out)
+
+    assert (code, document["verdict"], document["certified"]) == (0, "pass", True)
+    assert document == json.loads((place / "runs/1/certificate.json").read_text(encoding="utf-8"))
+
+
+def test_a_failing_run_has_a_verdict_and_no_certificate(
+    place: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = run(COMMANDS["certify-fail"], monkeypatch)
+
+    assert code == 1
+    assert (place / "runs/1/verdict.json").is_file()
+    assert not (place / "runs/1/certificate.json").exists()
+
+
+def test_replaying_a_run_records_the_same_history(
+    place: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("certify --world sim --engine inline", monkeypatch)
+    run("replay 1", monkeypatch)
+
+    def shards(number: int) -> dict[str, bytes]:
+        folder = place / "runs" / str(number) / "shards"
+        return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+    assert shards(1) == shards(2)
+
+
+def test_a_run_that_was_cut_off_is_no_proof(
+    place: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("certify --world sim --engine inline --rounds 0", monkeypatch)
+    history = place / "runs/1/history.jsonl"
+    lines = history.read_bytes().splitlines(keepends=True)
+    history.write_bytes(b"".join(lines[:-1]))
+
+    assert run("check runs/1 --engine inline", monkeypatch) == 2
