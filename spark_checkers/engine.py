@@ -120,9 +120,14 @@ class SparkEngine:
             self._spark = builder.master(master).getOrCreate()
             self._spark.sparkContext.setLogLevel("ERROR")
         self._cached: list[str] = []
+        self._rows: dict[str, int] = {}
 
     def load(self, table: str, path: Path) -> None:
         self._spark.read.parquet(str(path)).createOrReplaceTempView(table)
+        self._rows[table] = _row_count(path)
+        small = max(self._rows.values()) < SMALL_ROWS
+        for name, value in (_SMALL if small else _LARGE).items():
+            self._spark.conf.set(name, value)
 
     def define(self, view: str, sql: str, *, shared: bool) -> None:
         self._spark.sql(sql).createOrReplaceTempView(view)
@@ -147,14 +152,36 @@ class SparkEngine:
         self._cached.clear()
 
 
+# Compiling and re-planning queries pays from some hundred thousand rows on; below, it is most of
+# the time.
+SMALL_ROWS = 200_000
+_SMALL = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+}
+_LARGE = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.shuffle.partitions": "32",
+}
 _SETTINGS = {
     "spark.ui.enabled": "false",
-    "spark.sql.shuffle.partitions": "4",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.memory": "4g",
 }
+
+
+def _row_count(path: Path) -> int:
+    """How many rows a Parquet file or folder of this machine holds."""
+    from pyarrow import parquet
+
+    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    return sum(int(parquet.read_metadata(file).num_rows) for file in files)
 
 
 def _arrow_function(key: Sequence[str], function: KeyFunction) -> Callable[[Any], Any]:

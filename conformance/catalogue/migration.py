@@ -213,9 +213,9 @@ RULES = (
         decisions=("CON-29", "GAP-34"),
         judge=Holds(
             table="boundary_after_reset",
-            when=f"{_INITIALIZE} AND leader_epoch <= reset_epoch",
-            holds="type = 'fail'",
-            show=(*_ASKED, "reset_epoch"),
+            when="type <> 'info' AND stored_epoch <= reset_epoch",
+            holds="stored_boundary = -1",
+            show=(*_ASKED, *_STORED, "reset_epoch"),
         ),
         hint="an initialization still in flight must not resurrect the boundary",
     ),

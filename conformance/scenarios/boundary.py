@@ -137,7 +137,8 @@ SCENARIOS = (
         script="""
             a    call     create
             a    call     initialize b0=100 epoch=5 seeds=A
-            old  hold     initialize b0=300 epoch=5 seeds=B
+            a    call     get
+            old  hold     initialize b0=300 epoch=5 seeds=A
             a    call     set b0=-1
             old  release
             a    call     get

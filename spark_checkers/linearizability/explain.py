@@ -45,7 +45,6 @@ def explain_impasse(impasse: Impasse) -> str:
     lines = [
         f"operation {stuck.op} has no place in any legal order of the {impasse.total} operations:",
         f"  {_line(model, stuck)}",
-        "wherever it could stand,",
         *_states(model, stuck, impasse.states),
         *_order(model, impasse.placed),
     ]
@@ -69,12 +68,15 @@ def explain_unknown(impasse: Impasse, *, spent: int) -> str:
 
 
 def _states(model: Model, stuck: Operation, states: Sequence[State]) -> list[str]:
+    if not states:
+        return ["the budget was spent before it was clear what it could have been answered."]
     lines = sorted(
         f"  {model.describe_state(state)}: it would {model.expected(state, stuck)}"
         for state in states
     )
     rest = len(lines) - SHOWN_STATES
-    return lines if rest <= 0 else [*lines[:SHOWN_STATES], f"  or one of {rest} more states"]
+    more = [f"  or one of {rest} more states"] if rest > 0 else []
+    return ["wherever it could stand,", *lines[:SHOWN_STATES], *more]
 
 
 def _order(model: Model, placed: Sequence[Operation]) -> list[str]:

@@ -4,15 +4,15 @@ An operation that is open, or that only observes and begins next, must still fin
 model calls it hopeless in the present state, only an overwriting operation can help it: one that is
 open, or begins before it returns, or is of unknown outcome.
 
-*Dead end*: none of those leaves a state that is not hopeless too. No order goes on from here past the
-return of that operation.
+*Dead end*: none of those leaves a state that is not hopeless too. No order goes on from here past
+the return of that operation.
 
-*Forgotten*: there is help, but everybody who could look at the object before the help comes finds the
-present state hopeless too. Then what the state is does not matter any more, and all configurations
+*Forgotten*: there is help, but everybody who could look at the object before the help comes finds
+the present state hopeless too. Then what the state is does not matter any more, and configurations
 that differ in nothing else are one. (For models whose changing operations are always legal.)
 
-Neither says how far an order can get before. So where the first unplaceable operation is looked for,
-only operations that return before `limit` count.
+Neither says how far an order can get before. So where the first unplaceable operation is looked
+for, only operations that return before `limit` count.
 """
 
 from __future__ import annotations

@@ -5,13 +5,13 @@ returns in time order and places operations (`moves`) so that each return can be
 configuration is (position, open operations not yet placed, state of the object); one that was tried
 is never tried again. A precedes B exactly when A ended before B began, strictly.
 
-What it reports is exact: `first_unplaceable` is the first return at which the history so far has no
-legal order, whatever the rest of the history says. A walk with `foresight` turns back before it gets
-there, so the place is then found by walking to nearer and nearer ends.
+What it reports is exact: `first_unplaceable` is the first return at which the history so far has
+no legal order, whatever the rest of the history says. A walk with `foresight` turns back before it
+gets there, so the place is then found by walking to nearer and nearer ends.
 
-The budget counts configurations, which are what takes time and memory. When it is spent, the verdict
-is *unknown*. Finding the exact place of a proven violation has a budget of its own; should that be
-spent too, a return is named that cannot be passed, but perhaps not the first.
+The budget counts configurations, which are what takes time and memory. When it is spent, the
+verdict is *unknown*. Finding the exact place of a proven violation has a budget of its own; should
+that be spent too, a return is named that cannot be passed, but perhaps not the first.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class _Tried:
 
 
 class _Walk:
-    """One depth-first walk, and what it has seen: how far it got, and how the object looked there."""
+    """One depth-first walk: how far it got, and how the object looked there."""
 
     def __init__(self, line: Timeline) -> None:
         self.verdict = Verdict.UNKNOWN
@@ -158,7 +158,7 @@ class _Search:
         self._explored = 0
 
     def outcome(self) -> Outcome:
-        line, end = self._line, len(self._line.due)
+        end = len(self._line.due)
         if not end:
             return self._linearizable(None)
         walk = self._walk(until=end, limit=end, budget=self._budget)
@@ -181,10 +181,10 @@ class _Search:
     def _located(self, walk: _Walk) -> tuple[_Walk, int]:
         """The walk that shows the first return that cannot be passed, and that return."""
         passable, impassable, stride = walk.furthest, len(self._line.due), 1
-        limit = self._explored + self._budget
+        allowed = self._explored + self._budget
         while impassable - passable > 1:
             middle = min(passable + stride, (passable + impassable) // 2)
-            nearer = self._walk(until=middle, limit=middle, budget=limit - self._explored)
+            nearer = self._walk(until=middle, limit=middle, budget=allowed - self._explored)
             if nearer.verdict is Verdict.UNKNOWN:
                 break
             if nearer.verdict is Verdict.LINEARIZABLE:
@@ -192,7 +192,8 @@ class _Search:
             else:
                 passable, impassable = max(passable, nearer.furthest), middle
         place = impassable - 1
-        return self._walk(until=impassable, limit=place, budget=limit - self._explored), place
+        final = self._walk(until=impassable, limit=place, budget=allowed - self._explored)
+        return final, place
 
     def _linearizable(self, trail: Trail) -> Outcome:
         return Outcome(

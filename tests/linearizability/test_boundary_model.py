@@ -4,11 +4,11 @@ import random
 from typing import Any
 
 from boundary_histories import SEEDS, Row, recorded_rows, row
-from brute_force import first_return_without_order, has_legal_order
+from brute_force import first_return_without_order, has_legal_order, states_before_return
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from spark_checkers.linearizability import model_named, operations_of_rows, search_rows
+from spark_checkers.linearizability import model_named, operations_of_rows, search, search_rows
 
 INIT, SET = "initialize_diskless_migration", "set_diskless_log_start_offset"
 GET, COMMIT = "get_diskless_log_start_offset", "commit_batch"
@@ -244,4 +244,8 @@ def test_a_spoilt_observation_is_flagged_exactly_when_no_order_explains_it(
     (result,) = search_rows(rows, model=name)
     expected = "linearizable" if has_legal_order(found, model) else "not-linearizable"
     assert result["verdict"] == expected
-    assert result["op"] == first_return_without_order(found, model)
+    first = first_return_without_order(found, model)
+    assert result["op"] == first
+    if first is not None:
+        outcome = search(found, model)
+        assert set(outcome.states_there) == states_before_return(first, found, model)

@@ -13,7 +13,7 @@ from brute_force import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recorded_histories import recorded
+from recorded_histories import recorded, recorded_appends
 from text_histories import history
 
 from spark_checkers.linearizability import Operation, Outcome, Verdict, model_named, search
@@ -112,16 +112,44 @@ def test_crowds_of_writers_hide_each_other_as_trying_every_order_says(seed: int)
     agree(operations, REGISTER)
 
 
-@settings(max_examples=100, deadline=None)
-@given(histories("cas-register"), st.integers(0, 12))
-def test_a_small_budget_gives_no_verdict_or_the_right_one(
-    operations: list[Operation], budget: int
-) -> None:
-    model = MODELS["cas-register"]
-    hurried = search(operations, model, budget_states=budget)
-    assert hurried.explored <= budget
-    if hurried.verdict is not Verdict.UNKNOWN:
-        assert hurried.verdict is search(operations, model).verdict
+@settings(max_examples=400, deadline=None)
+@given(st.integers(0, 2**32))
+def test_crowds_of_appenders_leave_the_strings_that_trying_every_order_allows(seed: int) -> None:
+    chance, held, operations = random.Random(seed), "", []
+    calls = [(chance.uniform(0, 20), op) for op in range(chance.randint(5, 9))]
+    for instant, op in sorted(calls):
+        f = chance.choice(("get", "get", "append", "append", "put"))
+        letter, unknown = chance.choice("abc"), chance.random() < 0.15
+        if f != "get" and not (unknown and chance.random() < 0.5):
+            held = letter if f == "put" else held + letter
+        seen = chance.choice((held, held, held, held, held[:-1], held + "a"))
+        operations.append(
+            Operation(
+                op=op,
+                process=op,
+                f=f,
+                arguments=None if f == "get" else letter,
+                result=seen if f == "get" and not unknown else None,
+                began=int(instant - chance.uniform(0, 8)),
+                ended=None if unknown else int(instant + chance.uniform(0, 8)),
+            )
+        )
+    agree(operations, MODELS["kv"])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_small_budget_gives_no_verdict_or_the_right_one(name: str) -> None:
+    @settings(max_examples=150, deadline=None)
+    @given(histories(name), st.integers(0, 12))
+    def compare(operations: list[Operation], budget: int) -> None:
+        hurried = search(operations, MODELS[name], budget_states=budget)
+        patient = search(operations, MODELS[name])
+        assert hurried.verdict in (Verdict.UNKNOWN, patient.verdict)
+        if hurried.first_unplaceable is not None and patient.first_unplaceable is not None:
+            ended = {operation.op: operation.ended or 0 for operation in operations}
+            assert ended[hurried.first_unplaceable] >= ended[patient.first_unplaceable]
+
+    compare()
 
 
 @settings(max_examples=100, deadline=None)
@@ -232,6 +260,12 @@ def test_twenty_clients_on_one_register_are_within_reach() -> None:
     outcome = search(recorded(1_000, clients=20), model_named("register", initial=0))
     assert outcome.verdict is Verdict.LINEARIZABLE
     assert outcome.explored < 5_000
+
+
+def test_ten_clients_that_append_to_one_key_are_within_reach() -> None:
+    outcome = search(recorded_appends(500, clients=10), model_named("kv"))
+    assert outcome.verdict is Verdict.LINEARIZABLE
+    assert outcome.explored < 10_000
 
 
 def test_a_bad_read_late_in_a_long_history_is_found() -> None:
