@@ -1,3 +1,3 @@
 """Tests everywhere see the project and the lab."""
 
-pytest_plugins = ["conformance.plugin"]
+pytest_plugins = ["conformance.plugin", "pytester"]

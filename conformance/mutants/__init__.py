@@ -12,13 +12,24 @@ from reference_impl.mutant_files import load_mutants
 AnyMutant = Mutant | SqlMutant
 
 
+# Decisions that Python makes also when the register is in the database; the others have SQL twins.
+MADE_BESIDE_THE_DATABASE = frozenset({"initialize-transactions", "classify-failure"})
+
+
 def built_in(world: str) -> dict[str, AnyMutant]:
     """`module:name` to mutant: all that can show in a world.
 
-    Races need real concurrency inside the database, which the simulated world does not have.
+    In processes the register is in PostgreSQL, where most choices are made in SQL. Races need real
+    concurrency inside the database, which the simulated world does not have.
     """
-    races = (boundary_races,) if world == "process" else ()
-    return dict(_named((boundary, boundary_sql, *races)))
+    if world == "sim":
+        return dict(_named((boundary, boundary_sql)))
+    named = dict(_named((boundary, boundary_sql, boundary_races)))
+    return {ref: mutant for ref, mutant in named.items() if _shows_in_processes(mutant)}
+
+
+def _shows_in_processes(mutant: AnyMutant) -> bool:
+    return isinstance(mutant, SqlMutant) or mutant.decision in MADE_BESIDE_THE_DATABASE
 
 
 def from_file(path: Path) -> Mapping[str, AnyMutant]:

@@ -30,6 +30,8 @@ FRESH_READ = STALE_READ.replace(":ok\t:read\tnil", ":ok\t:read\t1")
 COMMANDS = {
     "certify-pass": "certify --world sim --engine inline",
     "certify-fail": f"certify --world sim --engine inline --rounds 0 --mutant {MUTANT}",
+    "certify-readme": "certify --rule MIG-003 --world sim --engine inline --rounds 0"
+    f" --mutant {MUTANT}",
     "certify-one-rule": "certify --world sim --engine inline --rounds 0 --rule MIG-003",
     "certify-unknown-rule": "certify --rule MIG-999",
     "certify-unknown-profile": "certify --profile tiered",
@@ -114,6 +116,14 @@ def test_the_output_of_the_command_is_the_golden_one(
         golden.write_text(shown, encoding="utf-8")
     assert shown == golden.read_text(encoding="utf-8")
     assert max(map(len, shown.splitlines()[1:])) <= 100
+
+
+def test_the_readme_shows_what_the_command_prints() -> None:
+    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+    golden = (GOLDEN / "certify-readme.txt").read_text(encoding="utf-8")
+    shown = golden[golden.index("× MIG-003") : golden.index("exit 1")]
+
+    assert shown in readme
 
 
 def test_every_golden_file_belongs_to_a_command() -> None:

@@ -1,0 +1,93 @@
+"""The `lab` fixture: a verdict becomes the outcome of the test, and Allure learns the rule."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.catalogue import CATALOGUE
+from conformance.plugin import NoProof, conclude
+from harness.rules import Finding, Judged, RuleResult, Verdict
+from harness.sut.errors import LabBroken
+
+RULE = CATALOGUE["MIG-003"]
+
+KEEPS = """
+    import pytest
+
+    @pytest.mark.rule("MIG-003")
+    def test_it_holds(lab):
+        lab.play('''
+            old  call  create
+            old  call  initialize b0=100 epoch=5 seeds=A
+            new  call  initialize b0=200 epoch=6 seeds=A
+        ''')
+"""
+BREAKS = KEEPS.replace(
+    "lab.play",
+    'lab.reference(mutants=("conformance.mutants.boundary:higher-epoch-moves-the-boundary",))\n'
+    "        lab.play",
+    1,
+)
+SHOWS_NOTHING = KEEPS.replace("new  call  initialize b0=200 epoch=6 seeds=A", "new  call  get")
+
+
+def judged(verdict: Verdict, reason: str = "because") -> Judged:
+    finding = Finding(rule=RULE.id, op=7, topic="t", partition=0, seen="boundary=200")
+    result = RuleResult(rule=RULE.id, exercised=1, violations=1, findings=(finding,))
+    return Judged(rule=RULE, verdict=verdict, reason=reason, result=result)
+
+
+def test_a_failed_rule_fails_the_test_and_shows_the_finding() -> None:
+    with pytest.raises(AssertionError, match=r"MIG-003 .*\n  op 7: boundary=200"):
+        conclude((judged(Verdict.PASS), judged(Verdict.FAIL)))
+
+
+def test_a_broken_lab_is_not_an_assertion() -> None:
+    with pytest.raises(LabBroken, match="MIG-003: because"):
+        conclude((judged(Verdict.BROKEN),))
+
+
+def test_no_proof_does_not_pass() -> None:
+    with pytest.raises(NoProof, match="never exercised"):
+        conclude((judged(Verdict.INCONCLUSIVE, "never exercised"),))
+
+
+def test_what_cannot_be_observed_is_skipped_with_the_reason() -> None:
+    with pytest.raises(pytest.skip.Exception, match="memory has none"):
+        conclude((judged(Verdict.NOT_OBSERVABLE, "memory has none"),))
+
+
+@pytest.mark.parametrize("verdict", [Verdict.PASS, Verdict.WEAK])
+def test_a_kept_rule_passes(verdict: Verdict) -> None:
+    conclude((judged(verdict),))
+
+
+def allure_result(pytester: pytest.Pytester, source: str) -> dict[str, Any]:
+    pytester.makepyfile(source)
+    pytester.makeini("[pytest]\nmarkers =\n    rule: r\n    world: w\n    process: p\n")
+    pytester.runpytest_subprocess("-p", "conformance.plugin", "--alluredir=found")
+    (path,) = Path("found").glob("*-result.json")
+    result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return result
+
+
+@pytest.mark.parametrize(
+    ("source", "status"),
+    [(KEEPS, "passed"), (BREAKS, "failed"), (SHOWS_NOTHING, "unknown")],
+    ids=["keeps", "breaks", "shows nothing"],
+)
+def test_allure_gets_the_verdict_and_labels_from_the_rule(
+    pytester: pytest.Pytester, source: str, status: str
+) -> None:
+    result = allure_result(pytester, source)
+
+    labels = {label["name"]: label["value"] for label in result["labels"]}
+    assert result["status"] == status
+    assert labels["epic"] == "migration"
+    assert labels["feature"] == RULE.section
+    assert labels["story"] == f"MIG-003 {RULE.sentence}"
+    assert labels["severity"] == "critical"
