@@ -161,7 +161,8 @@ def judge(
 
 
 _FAULT_COUNTS = """
-    SELECT fault, sum(CASE WHEN landed THEN 1 ELSE 0 END) AS landed FROM fault_windows GROUP BY fault
+    SELECT fault, sum(CASE WHEN landed THEN 1 ELSE 0 END) AS landed
+    FROM fault_windows GROUP BY fault
 """
 
 

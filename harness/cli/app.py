@@ -210,6 +210,16 @@ def report(run: Annotated[str, typer.Argument(help="A run by its number or folde
 
 
 @app.command()
+def compare(
+    runs: Annotated[list[str], typer.Argument(help="Two or more runs, by number or folder.")],
+) -> int:
+    """Rules against runs: where they differ."""
+    from harness.cli.compare import run
+
+    return run(runs)
+
+
+@app.command()
 def bench(
     rows: Annotated[list[str] | None, typer.Argument(help="Which rows; all if none.")] = None,
     as_json: Json = False,

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.cli.runs import VERDICT_FILE, find_run, read_json
-from harness.sut import UsageError
+from harness.cli.runs import find_run, judged_document
 from reports.terminal import wrapped
 
 
 def run(name: str) -> int:
     """Print the verdict of a run; the exit code is the run's own."""
     folder = find_run(name)
-    if not (folder / VERDICT_FILE).is_file():
-        raise UsageError(f"run {name} was never judged; `./tidemark check {folder}` judges it")
-    document = read_json(folder / VERDICT_FILE)
+    document = judged_document(folder)
     print(
         f"{document['sut']} {document['sut_version']} · {', '.join(document['profiles'])}"
         f" {document['suite']} · {document['world']} · seed {document['seed']}"

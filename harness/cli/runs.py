@@ -45,6 +45,15 @@ def read_json(path: Path) -> dict[str, Any]:
     return found
 
 
+def judged_document(folder: Path) -> dict[str, Any]:
+    """What was judged about a run."""
+    if not (folder / VERDICT_FILE).is_file():
+        raise UsageError(
+            f"run {folder.name} was never judged; `./tidemark check {folder}` judges it"
+        )
+    return read_json(folder / VERDICT_FILE)
+
+
 def listed() -> Iterator[str]:
     """One line a run, newest last."""
     folders = [p for p in RUNS.glob("*") if (p / "header.json").is_file()]

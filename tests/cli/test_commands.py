@@ -54,6 +54,7 @@ COMMANDS = {
     "selfcheck-unknown-world": "selfcheck --world docker",
     "selfcheck-survivor": "selfcheck --mutants harmless.py",
     "bench-unknown-row": "bench speed-of-light",
+    "compare-one": "compare 1",
     "replay-unknown": "replay 77",
     "report-unknown": "report 77",
     "runs-none": "runs",
@@ -148,6 +149,29 @@ def test_a_failing_run_has_a_verdict_and_no_certificate(
     assert code == 1
     assert (place / "runs/1/verdict.json").is_file()
     assert not (place / "runs/1/certificate.json").exists()
+
+
+def test_comparing_two_runs_shows_where_they_differ(
+    place: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(COMMANDS["certify-one-rule"], monkeypatch)
+    run(COMMANDS["certify-readme"], monkeypatch)
+    capfd.readouterr()
+
+    assert run("compare 1 2", monkeypatch) == 0
+    assert capfd.readouterr().out.endswith(
+        "         1 2\nMIG-003  ✓ ×  pass → FAIL\n\n1 rules: 0 alike, 1 differ\n"
+    )
+
+
+def test_a_judged_run_can_be_shown_again_with_its_exit_code(
+    place: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(COMMANDS["certify-readme"], monkeypatch)
+    capfd.readouterr()
+
+    assert run("report 1", monkeypatch) == 1
+    assert "MIG-003  fail" in capfd.readouterr().out
 
 
 def test_replaying_a_run_records_the_same_history(

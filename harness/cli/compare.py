@@ -1,0 +1,42 @@
+"""The body of `compare`: rules down, runs across, the verdict as a symbol."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from harness.cli.runs import find_run, judged_document
+from harness.rules import Verdict
+from harness.sut import UsageError
+from reports.terminal import SYMBOL, WORD
+
+
+def run(names: Sequence[str]) -> int:
+    """Print the matrix; rules on which the runs differ come first."""
+    if len(names) < 2:
+        raise UsageError("compare needs at least two runs; `./tidemark runs` lists them")
+    documents = [judged_document(find_run(name)) for name in names]
+    columns = [{rule["id"]: Verdict(rule["verdict"]) for rule in doc["rules"]} for doc in documents]
+    for number, (name, document) in enumerate(zip(names, documents, strict=True), start=1):
+        print(f"{number}  run {name}: {_title(document)}")
+    print()
+    rules = sorted({rule for column in columns for rule in column})
+    differing = [rule for rule in rules if len({column.get(rule) for column in columns}) > 1]
+    print("         " + " ".join(str(number) for number in range(1, len(columns) + 1)))
+    for rule in differing:
+        marks = [SYMBOL[v] if (v := column.get(rule)) is not None else " " for column in columns]
+        words = " → ".join(_word(column.get(rule)) for column in columns)
+        print(f"{rule}  {' '.join(marks)}  {words}")
+    print(f"\n{len(rules)} rules: {len(rules) - len(differing)} alike, {len(differing)} differ")
+    return 0
+
+
+def _title(document: dict[str, Any]) -> str:
+    return (
+        f"{document['sut']} {document['sut_version']} in {document['world']},"
+        f" seed {document['seed']}: {document['verdict']}"
+    )
+
+
+def _word(verdict: Verdict | None) -> str:
+    return "not judged" if verdict is None else WORD[verdict]

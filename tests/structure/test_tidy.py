@@ -1,0 +1,93 @@
+"""The shape of the code: small files, short functions, and no chance where runs must repeat."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("conformance", "harness", "nemesis", "reference_impl", "reports", "spark_checkers")
+FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+
+# Code that runs inside a simulation: same seed, same bytes.
+SIMULATED = [
+    *(ROOT / "harness" / "workloads").glob("*.py"),
+    *(ROOT / "harness" / "worlds" / name for name in ("sim.py", "player.py", "recorder.py")),
+    *(
+        ROOT / "reference_impl" / "control_plane" / name
+        for name in ("boundary.py", "flow.py", "memory.py", "port.py")
+    ),
+    ROOT / "reference_impl" / "decisions.py",
+]
+BANNED_MODULES = {"secrets", "threading", "time", "uuid", "datetime", "concurrent"}
+BANNED_CALLS = {"random.random", "random.choice", "random.shuffle", "asyncio.wait", "id", "hash"}
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+@pytest.mark.parametrize("path", FILES, ids=named)
+def test_a_file_has_at_most_400_lines(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+
+
+@pytest.mark.parametrize("path", FILES, ids=named)
+def test_a_function_fits_on_a_screen(path: Path) -> None:
+    long = [f.name for f in functions(path) if (f.end_lineno or f.lineno) - f.lineno >= 50]
+
+    assert long == []
+
+
+def chance_in(source: str) -> list[str]:
+    """What in a module could differ from one run to the next."""
+    found = []
+    module = ast.parse(source)
+    # A parameter named `random` is a seeded generator; the module of that name is not.
+    seeded = "import random" not in source
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import):
+            found += [a.name for a in node.names if a.name.split(".")[0] in BANNED_MODULES]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found += [node.module] if node.module.split(".")[0] in BANNED_MODULES else []
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in BANNED_CALLS:
+            call = ast.unparse(node.func)
+            found += [] if seeded and call.startswith("random.") else [call]
+        elif isinstance(node, ast.For | ast.comprehension) and _is_set(node.iter):
+            found.append(f"iteration over {ast.unparse(node.iter)}")
+    return found
+
+
+def _is_set(node: ast.expr) -> bool:
+    made = isinstance(node, ast.Call) and ast.unparse(node.func) in ("set", "frozenset")
+    return made or isinstance(node, ast.Set | ast.SetComp)
+
+
+@pytest.mark.parametrize("path", SIMULATED, ids=named)
+def test_simulated_code_takes_no_chance(path: Path) -> None:
+    assert chance_in(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import time",
+        "from uuid import uuid4",
+        "import random\nrandom.random()",
+        "asyncio.wait(tasks)",
+        "for x in {1, 2}: pass",
+        "[x for x in set(y)]",
+        "key = id(thing)",
+    ],
+)
+def test_each_source_of_chance_is_noticed(source: str) -> None:
+    assert chance_in(source) != []
