@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol
@@ -40,6 +42,9 @@ class Engine(Protocol):
 
     def rows(self, sql: str) -> list[Row]:
         """The rows of a query whose answer is small."""
+
+    def answers(self, queries: Sequence[str]) -> list[list[Row] | Exception]:
+        """The rows of each query, or what kept it from being answered; others do not suffer."""
 
     def per_key(self, table: str, key: Sequence[str], function: KeyFunction) -> list[Row]:
         """Apply a function to the rows of each key, in order of `op`; key columns are added."""
@@ -75,6 +80,9 @@ class InlineEngine:
 
     def rows(self, sql: str) -> list[Row]:
         return list(self._rows(sql))
+
+    def answers(self, queries: Sequence[str]) -> list[list[Row] | Exception]:
+        return [_answer(self.rows, sql) for sql in queries]
 
     def per_key(self, table: str, key: Sequence[str], function: KeyFunction) -> list[Row]:
         columns = ", ".join(key)
@@ -138,6 +146,11 @@ class SparkEngine:
     def rows(self, sql: str) -> list[Row]:
         return [row.asDict() for row in self._spark.sql(sql).collect()]
 
+    def answers(self, queries: Sequence[str]) -> list[list[Row] | Exception]:
+        # Planning a query takes one thread of the driver, mostly longer than running it.
+        with ThreadPoolExecutor(max_workers=PLANNERS) as pool:
+            return list(pool.map(partial(_answer, self.rows), queries))
+
     def per_key(self, table: str, key: Sequence[str], function: KeyFunction) -> list[Row]:
         frame = self._spark.table(table)
         types: Mapping[str, str] = dict(frame.dtypes)
@@ -152,6 +165,7 @@ class SparkEngine:
         self._cached.clear()
 
 
+PLANNERS = 4
 # Compiling and re-planning queries pays from some hundred thousand rows on; below, it is most of
 # the time.
 SMALL_ROWS = 200_000
@@ -174,6 +188,13 @@ _SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.memory": "4g",
 }
+
+
+def _answer(rows: Callable[[str], list[Row]], sql: str) -> list[Row] | Exception:
+    try:
+        return rows(sql)
+    except Exception as error:
+        return error
 
 
 def _row_count(path: Path) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from harness.history import History, read_history, write_tables
-from harness.rules import Judged, Judgement, Rule, RuleResult
+from harness.rules import Judged, Judgement, Rule, RuleResult, Verdict
 from spark_checkers.engine import Engine
 from spark_checkers.evaluate import evaluate
 from spark_checkers.view_catalogue import base_tables
@@ -56,7 +56,7 @@ def judge_history(
     progress(f"judging {len(rules)} rules on {engine.name}")
     results = {r.rule: r for r in evaluate(engine, rules, reference=reference)}
     return Judgement(
-        judged=tuple(_judged(rule, results[rule.id], complete) for rule in rules if rule.judge),
+        judged=tuple(_judged(rule, results.get(rule.id), complete) for rule in rules if rule.judge),
         complete=complete,
         events=history.footer["events"] if history.footer else 0,
         sha256=history.footer["sha256"] if history.footer else "",
@@ -64,7 +64,14 @@ def judge_history(
     )
 
 
-def _judged(rule: Rule, result: RuleResult, complete: bool) -> Judged:
+def _judged(rule: Rule, result: RuleResult | None, complete: bool) -> Judged:
+    if result is None:
+        return Judged(
+            rule=rule,
+            verdict=Verdict.NOT_APPLICABLE,
+            reason="binds the reference only",
+            result=RuleResult(rule=rule.id, exercised=0, violations=0),
+        )
     verdict, reason = result.verdict(rule, complete=complete)
     return Judged(rule=rule, verdict=verdict, reason=reason, result=result)
 

@@ -94,6 +94,30 @@ def _fence_only_with_a_boundary(log: LogRow, leader_epoch: int | None) -> object
     return original("next-epoch")(log, leader_epoch) if is_set(log.boundary) else log.epoch
 
 
+def _set_with_a_higher_epoch_moves_it(
+    log: LogRow, boundary: int, leader_epoch: int | None
+) -> object:
+    if leader_epoch is not None and leader_epoch > log.epoch:
+        return _NONE
+    return original("admit-write")(log, boundary, leader_epoch)
+
+
+def _set_is_not_fenced(log: LogRow, boundary: int, leader_epoch: int | None) -> object:
+    return original("admit-boundary")(log, boundary, leader_epoch)
+
+
+def _only_the_first_reset_is_marked(log: LogRow, leader_epoch: int | None) -> object:
+    if log.reset_epoch != UNDEFINED:
+        return log.reset_epoch
+    return original("reset-epoch-after")(log, leader_epoch)
+
+
+def _fewer_seeds_are_the_same(
+    log: LogRow, seeds: tuple[Seed, ...], entries: tuple[Seed, ...]
+) -> BoundaryError:
+    return _OTHER_SEEDS if is_set(log.boundary) and set(entries) - set(seeds) else _NONE
+
+
 MUTANTS = (
     Mutant(
         name="equal-epoch-moves-the-boundary",
@@ -304,5 +328,61 @@ MUTANTS = (
         replace=lambda sqlstate: BoundaryError.REQUEST_TIMED_OUT,
         rules=("MIG-024",),
         why="a retriable code for everything, so clients retry for ever",
+    ),
+    Mutant(
+        name="set-with-a-higher-epoch-moves-it",
+        decision="admit-write",
+        replace=_set_with_a_higher_epoch_moves_it,
+        rules=("MIG-003",),
+        why="the second way of writing trusts the newest leader",
+    ),
+    Mutant(
+        name="set-is-not-fenced",
+        decision="admit-write",
+        replace=_set_is_not_fenced,
+        rules=("MIG-015", "MIG-016"),
+        why="the fence guards one of two ways of writing",
+    ),
+    Mutant(
+        name="only-the-first-reset-is-marked",
+        decision="reset-epoch-after",
+        replace=_only_the_first_reset_is_marked,
+        rules=("MIG-021",),
+        why="the marker is written once and never again",
+    ),
+    Mutant(
+        name="fewer-seeds-are-the-same",
+        decision="admit-seeds",
+        replace=_fewer_seeds_are_the_same,
+        rules=("MIG-006",),
+        why="each seed that came is looked up; nobody looks for those that did not come",
+    ),
+    Mutant(
+        name="a-repeat-rewinds-the-suffix",
+        decision="high-watermark-at",
+        replace=lambda log, boundary: boundary,
+        rules=("MIG-018",),
+        why="writing the boundary always moves the high watermark there",
+    ),
+    Mutant(
+        name="seeds-outlive-a-reset",
+        decision="seeds-after-reset",
+        replace=lambda log, seeds: seeds,
+        rules=("MIG-028",),
+        why="the reset clears the boundary and forgets what came with it",
+    ),
+    Mutant(
+        name="any-number-of-seeds",
+        decision="admit-seed-depth",
+        replace=lambda entries: _NONE,
+        rules=("MIG-021",),
+        why="the depth of duplicate detection is not enforced",
+    ),
+    Mutant(
+        name="seeds-from-the-suffix",
+        decision="admit-seed-offsets",
+        replace=lambda boundary, entries: _NONE,
+        rules=("MIG-021",),
+        why="seeds may name offsets that nobody has written yet",
     ),
 )

@@ -1,5 +1,5 @@
 """Every scenario of every profile."""
 
-from conformance.scenarios import boundary
+from conformance.scenarios import boundary, register
 
-SCENARIOS = boundary.SCENARIOS
+SCENARIOS = (*boundary.SCENARIOS, *register.SCENARIOS)

@@ -27,6 +27,7 @@ REGISTER_CALLS: Final = frozenset(
         "register_leader_epoch",
         "describe_producers",
         "commit_batch",
+        "upgrade_schema",
     }
 )
 
@@ -107,7 +108,7 @@ class RowBuilder:
         call: Row = {
             "boundary": invoke.get("boundary"),
             "leader_epoch": invoke.get("leader_epoch"),
-            "entries": _entries(invoke.get("entries")),
+            "entries": _entries(_distinct(invoke.get("entries"))),
             "record_count": invoke.get("record_count"),
             "stored_boundary": whole(stored.get("boundary")),
             "stored_epoch": whole(stored.get("epoch")),
@@ -215,6 +216,11 @@ def _operation_row(operation: Operation) -> Row:
 def _json(event: Event, name: str) -> str | None:
     """A field as canonical JSON text: absent is null, an explicit null is the text `null`."""
     return canonical(event[name]) if name in event else None
+
+
+def _distinct(entries: list[list[int]] | None) -> list[list[int]] | None:
+    """Entries that are asked for mean a set; what is stored is shown as it is."""
+    return None if entries is None else [list(e) for e in dict.fromkeys(map(tuple, entries))]
 
 
 def _entries(entries: list[list[int]] | None) -> str | None:

@@ -66,6 +66,7 @@ class Rule:
     """A sentence, where it stands, when it binds, who judges it.
 
     `tolerant` judges systems that are not the reference, where the decisions grant another reading.
+    Where they leave others entirely free the rule does not bind them (`binds_others`).
     `assumes` names assumptions; while a fault window breaks one, the rule is not judged.
     `planned` and `unprovable` carry the reason why there is no judge (yet, or ever).
     """
@@ -82,12 +83,15 @@ class Rule:
     assumes: tuple[str, ...] = ()
     judge: Judge | None = None
     tolerant: Judge | None = None
+    binds_others: bool = True
     hint: str = ""
     planned: str = ""
     unprovable: str = ""
 
     def judge_for(self, *, reference: bool) -> Judge | None:
         """The judge that binds the reference, or the one that grants the accepted readings."""
-        if reference or self.tolerant is None:
+        if reference:
             return self.judge
-        return self.tolerant
+        if not self.binds_others:
+            return None
+        return self.tolerant or self.judge

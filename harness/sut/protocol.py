@@ -33,9 +33,11 @@ ANSWERS_WITH: Mapping[str, tuple[str, ...]] = {
     "commit_batch": ("base_offset",),
 }
 
-# What an answer may tell about the stored state; the first three always, once it is definite.
+# What an answer may tell about the stored state; the boundary always, once it is definite.
 STATE = ("boundary", "epoch", "reset_epoch", "seeds", "base_offset")
-_ALWAYS = STATE[:3]
+_ALWAYS = STATE[:1]
+# A refusal for which a system has no name of ours: nothing changed.
+REFUSED = "REFUSED"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +50,8 @@ class Answer:
     @property
     def definite(self) -> bool:
         """Whether it says what happened; an error nobody knows says nothing."""
+        if self.error == REFUSED:
+            return True
         return self.error in BoundaryError.__members__ and BoundaryError(self.error).definite
 
 
@@ -75,7 +79,7 @@ def read_answer(line: bytes, *, called: str, number: int | None, f: str) -> Answ
         raise ProtocolBreach(
             f"{called} answered another question.", got=shown(line), want=f'"id": {number}'
         )
-    asked_for = (*_ALWAYS, *ANSWERS_WITH.get(f, ()))
+    asked_for = (*STATE[:3], *ANSWERS_WITH.get(f, ()))
     stored = {name: found[name] for name in asked_for if found.get(name) is not None}
     answer = Answer(error=found["error"], stored=stored)
     for name in _needed(f, answer):

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from harness.sut.errors import LabBroken, UsageError
+from harness.sut.protocol import Answer
 from harness.workloads.script import ScriptError, Step
 from harness.workloads.verbs import LAB, OUTAGES, Order, OutOfOrder
 from harness.worlds.recorder import Evidence, Fault, Operation, Recorder
@@ -175,13 +176,19 @@ class Player:
         self._recorder.probe("control_plane", self._transport.probe())
 
     def _upgrade(self, step: Step) -> None:
-        topic = step.arguments.get("topic")
-        partitions = step.arguments.get("partition", ())
-        logs: list[Log] = []
+        topic, partitions = step.arguments.get("topic"), step.arguments.get("partition", ())
+        asked: list[Log] = []
         if isinstance(topic, str) and isinstance(partitions, tuple):
-            name = self._recorder.topic(topic)
-            logs = [(name, partition) for partition in partitions if isinstance(partition, int)]
-        self._transport.upgrade(logs)
+            asked = [(topic, partition) for partition in partitions if isinstance(partition, int)]
+        operations = [
+            self._recorder.invoke(
+                f"{LAB}-{partition}", "upgrade_schema", {"topic": name, "partition": partition}
+            )
+            for name, partition in asked
+        ]
+        self._transport.upgrade([(self._recorder.topic(name), number) for name, number in asked])
+        for operation in operations:
+            self._recorder.complete(operation, Answer(error="NONE", stored={}))
 
     def _begin_fault(self, verb: str, client: str) -> Fault:
         name, _ = FAULTS[verb]

@@ -262,6 +262,12 @@ def seeds_after(
     return entries
 
 
+@decision("seeds-after-reset", rules=("MIG-028",))
+def seeds_after_reset(log: LogRow, seeds: tuple[Seed, ...]) -> tuple[Seed, ...]:
+    """Seeds belong to the boundary they came with and go with it."""
+    return ()
+
+
 @decision("high-watermark-at", rules=("MIG-018",))
 def high_watermark_at(log: LogRow, boundary: int) -> int:
     """The suffix starts at the boundary; writing the same one again does not rewind it."""

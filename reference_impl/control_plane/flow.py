@@ -14,7 +14,6 @@ from reference_impl.control_plane.boundary import (
     epoch_after_reset,
     high_watermark_at,
     initialize_transactions,
-    is_set,
     next_epoch,
     reported_boundary,
     reset_epoch_after,
@@ -47,9 +46,7 @@ def with_boundary(log: LogRow, boundary: int, leader_epoch: int | None) -> LogRo
 
 
 def without_boundary(log: LogRow, leader_epoch: int | None) -> LogRow:
-    """The row once an admitted reset is done; a row without a boundary stays as it is."""
-    if not is_set(log.boundary):
-        return log
+    """The row once an admitted reset is done."""
     return replace(
         log,
         boundary=UNDEFINED,

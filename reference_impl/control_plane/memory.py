@@ -141,11 +141,13 @@ def _set(log: _Log, request: Request, transaction: Transaction) -> Reply:
     boundary, leader_epoch = given(request.boundary), request.leader_epoch
     if boundary == UNDEFINED:
         error = decide.admit_reset(log.row, log.suffix_empty(), leader_epoch)
-        after = without_boundary(log.row, leader_epoch)
+        if error is NONE and decide.is_set(log.row.boundary):
+            log.seeds = decide.seeds_after_reset(log.row, log.seeds)
+            log.row = without_boundary(log.row, leader_epoch)
     else:
         error = decide.admit_write(log.row, boundary, leader_epoch)
-        after = with_boundary(log.row, boundary, leader_epoch)
-    log.row = after if error is NONE else log.row
+        if error is NONE:
+            log.row = with_boundary(log.row, boundary, leader_epoch)
     return reply_of(log.row, boundary, error)
 
 

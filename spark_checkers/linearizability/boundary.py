@@ -111,7 +111,8 @@ class BoundaryRegister:
         return "answer " + " or ".join(dict.fromkeys(told))
 
     def _agrees(self, answer: Answer, f: str, reply: Reply) -> bool:
-        if answer.error not in (reply.error, ANY_CODE):
+        refused = NONE not in (answer.error, reply.error)
+        if answer.error not in (reply.error, ANY_CODE) and not (self.tolerant and refused):
             return False
         after = answer.after
         told: list[tuple[Hashable, Hashable]] = [

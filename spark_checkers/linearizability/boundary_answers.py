@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 UNDEFINED = -1
@@ -103,12 +103,14 @@ def _set(log: Log, call: Call, tolerant: bool) -> Iterator[Answer]:
     if epoch is not None and epoch < 0:
         yield Answer(INVALID, log)
         epoch = None
+    if tolerant and epoch is not None:
+        yield from _set(log, replace(call, leader_epoch=None), tolerant)
     stale = epoch is not None and epoch < log.epoch
     if call.boundary == UNDEFINED:
         answer = Answer(FENCED, log) if stale else _reset(log, epoch)
         yield answer
         if tolerant and answer.after != log:
-            yield answer._replace(after=answer.after._replace(seeds=()))
+            yield answer._replace(after=answer.after._replace(seeds=log.seeds))
     elif log.boundary == UNDEFINED:
         yield from _write(log, _given(call.boundary), epoch, log.seeds, tolerant)
     elif call.boundary != log.boundary:
@@ -156,7 +158,7 @@ def _reset(log: Log, epoch: int | None) -> Answer:
     if log.suffix_end > log.boundary:
         return Answer(SUFFIX_NOT_EMPTY, log)
     in_force = log.epoch if epoch is None else max(log.epoch, epoch)
-    unset = log._replace(boundary=UNDEFINED, suffix_end=UNDEFINED)
+    unset = log._replace(boundary=UNDEFINED, suffix_end=UNDEFINED, seeds=())
     return Answer(NONE, unset._replace(epoch=in_force, reset_epoch=max(in_force, 0)))
 
 

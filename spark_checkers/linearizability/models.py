@@ -10,9 +10,10 @@ non-deterministic, and it tells the search three more things that make it fast:
               whatever was there? Then of many such in a row only the last one shows.
 `hopeless`    is it certain that no operations, other than overwriting ones, lead from this state to
               one where the operation fits as it was answered? Then a search that still has to place
-              it can turn back at once. `foresight` says whether asking is worth the while.
+              it can turn back at once. `foresight` says whether asking is worth the while, and
+              `always_legal` that no operation but observing ones ever depends on the state.
 
-All are promises. True is always a safe answer for `observable`, false for the other two.
+All are promises. True is always a safe answer for `observable`, false for the others.
 """
 
 from __future__ import annotations

@@ -1,22 +1,25 @@
 -- Each operation that began after a reset that certainly took effect: the boundary was proven set
 -- before the reset began, and no other reset could have come first. `reset_epoch` is the highest
--- epoch in force at such a reset.
+-- epoch that must have been in force at such a reset, `reset_told` the highest that was told.
 WITH timeline AS (
   SELECT topic, partition, op, ended AS moment, 1 AS turn, 'fact' AS kind,
-    greatest(coalesce(stored_epoch, -1), epoch_floor, 0) AS epoch_then
+    greatest(coalesce(stored_epoch, -1), epoch_floor, 0) AS epoch_then,
+    greatest(coalesce(stored_epoch, -1), epoch_told, 0) AS told_then
   FROM boundary_known
   WHERE f = 'set_diskless_log_start_offset' AND boundary < 0 AND type = 'ok'
     AND set_proven >= 0 AND resets_possible = 0
   UNION ALL
-  SELECT topic, partition, op, began, 0, 'before', CAST(NULL AS BIGINT) FROM boundary_known
+  SELECT topic, partition, op, began, 0, 'before', CAST(NULL AS BIGINT), CAST(NULL AS BIGINT)
+  FROM boundary_known
 ),
 running AS (
-  SELECT topic, partition, op, kind, max(epoch_then) OVER (
-    PARTITION BY topic, partition ORDER BY moment, turn, op, kind
-    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS reset_epoch
+  SELECT topic, partition, op, kind,
+    max(epoch_then) OVER past AS reset_epoch, max(told_then) OVER past AS reset_told
   FROM timeline
+  WINDOW past AS (PARTITION BY topic, partition ORDER BY moment, turn, op, kind
+    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
 )
-SELECT o.*, r.reset_epoch
+SELECT o.*, r.reset_epoch, r.reset_told
 FROM boundary_known o
 JOIN running r ON o.topic = r.topic AND o.partition = r.partition AND o.op = r.op
 WHERE r.kind = 'before' AND r.reset_epoch IS NOT NULL

@@ -4,18 +4,16 @@
 -- `unset_fence` is the highest epoch that any reply showed beside an unset boundary; without resets
 -- whatever set the boundary came after that reply.
 -- Logs whose operations carry more than one clock are left out: their order is not known.
-WITH single AS (
-  SELECT topic, partition FROM boundary_ops GROUP BY topic, partition HAVING min(clock) = max(clock)
-),
-judged AS (
-  SELECT o.* FROM boundary_ops o
-  JOIN single s ON o.topic = s.topic AND o.partition = s.partition
+WITH judged AS (
+  SELECT o.*, l.born, l.upgraded FROM boundary_ops o
+  JOIN boundary_logs l ON o.topic = l.topic AND o.partition = l.partition
+  WHERE l.one_clock
 ),
 timeline AS (
   SELECT topic, partition, op, began AS moment, 0 AS turn, 'before' AS kind,
     CAST(NULL AS BIGINT) AS epoch_told, CAST(NULL AS BIGINT) AS epoch_floor,
     CAST(NULL AS BIGINT) AS set_proven, CAST(NULL AS STRING) AS seeds_proven,
-    0 AS created, 0 AS commits_proven, CAST(NULL AS STRING) AS seeded, 0 AS seeds_done,
+    0 AS commits_proven, CAST(NULL AS STRING) AS seeded, 0 AS seeds_done,
     CAST(NULL AS BIGINT) AS epoch_attempt, 0 AS set_attempt, 0 AS reset_attempt, 0 AS seed_attempt,
     0 AS bare_set_attempt, CAST(NULL AS BIGINT) AS seeder
   FROM judged
@@ -27,10 +25,10 @@ timeline AS (
       THEN leader_epoch ELSE -1 END),
     CASE
       WHEN type = 'ok' AND boundary >= 0
-        AND f IN ('initialize_diskless_migration', 'set_diskless_log_start_offset') THEN boundary
+        AND f IN ('initialize_diskless_migration', 'set_diskless_log_start_offset')
+        THEN coalesce(stored_boundary, boundary)
       WHEN stored_boundary >= 0 THEN stored_boundary END,
     CASE WHEN type = 'ok' AND f = 'initialize_diskless_migration' THEN entries END,
-    CASE WHEN type = 'ok' AND f = 'create_log' THEN 1 ELSE 0 END,
     CASE WHEN type = 'ok' AND f = 'commit_batch' THEN 1 ELSE 0 END,
     CASE WHEN type = 'ok' AND f = 'seed_producer_state'
       THEN lpad(CAST(ended AS STRING), 20, '0') || entries END,
@@ -39,7 +37,7 @@ timeline AS (
   FROM judged WHERE ended IS NOT NULL
   UNION ALL
   SELECT topic, partition, op, began, 1, 'attempt',
-    NULL, NULL, NULL, NULL, 0, 0, NULL, 0,
+    NULL, NULL, NULL, NULL, 0, NULL, 0,
     leader_epoch,
     CASE WHEN boundary >= 0
       AND f IN ('initialize_diskless_migration', 'set_diskless_log_start_offset')
@@ -47,11 +45,11 @@ timeline AS (
     CASE WHEN boundary < 0 AND f = 'set_diskless_log_start_offset' THEN 1 ELSE 0 END,
     CASE WHEN f = 'seed_producer_state' THEN 1 ELSE 0 END,
     CASE WHEN boundary >= 0 AND f = 'set_diskless_log_start_offset' THEN 1 ELSE 0 END,
-    CASE WHEN f = 'seed_producer_state' THEN node END
+    CASE WHEN f = 'seed_producer_state' THEN process END
   FROM judged WHERE type <> 'fail'
   UNION ALL
   SELECT topic, partition, op, coalesce(ended, 9223372036854775807), 2, 'possible',
-    NULL, NULL, NULL, NULL, 0, 0, NULL, 0, NULL, 0, 0, 0, 0, NULL
+    NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, 0, 0, 0, 0, NULL
   FROM judged
 ),
 running AS (
@@ -60,7 +58,6 @@ running AS (
     max(epoch_floor) OVER past AS epoch_floor,
     max(set_proven) OVER past AS set_proven,
     max(seeds_proven) OVER past AS seeds_proven,
-    sum(created) OVER past AS created,
     sum(commits_proven) OVER past AS commits_proven,
     max(seeded) OVER past AS seeded,
     sum(seeds_done) OVER past AS seeds_done,
@@ -81,7 +78,6 @@ known AS (
     coalesce(max(CASE WHEN kind = 'before' THEN epoch_floor END), -1) AS epoch_floor,
     coalesce(max(CASE WHEN kind = 'before' THEN set_proven END), -1) AS set_proven,
     max(CASE WHEN kind = 'before' THEN seeds_proven END) AS seeds_proven,
-    max(CASE WHEN kind = 'before' THEN created END) AS created,
     max(CASE WHEN kind = 'before' THEN commits_proven END) AS commits_proven,
     substr(max(CASE WHEN kind = 'before' THEN seeded END), 21) AS last_seeds,
     max(CASE WHEN kind = 'before' THEN seeds_done END) AS seeds_done,
@@ -95,7 +91,7 @@ known AS (
   FROM running GROUP BY topic, partition, op
 )
 SELECT o.*,
-  k.epoch_told, k.epoch_floor, k.set_proven, k.seeds_proven, k.created, k.commits_proven,
+  k.epoch_told, k.epoch_floor, k.set_proven, k.seeds_proven, k.commits_proven, k.resets_begun,
   k.last_seeds, k.seeds_done, k.epoch_ceiling, k.first_seeder, k.last_seeder, k.seeds_begun,
   k.bare_sets_begun,
   k.sets_begun - CASE WHEN o.type <> 'fail' AND o.boundary >= 0

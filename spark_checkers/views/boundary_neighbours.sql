@@ -13,4 +13,4 @@ SELECT o.op, o.topic, o.partition, o.f, o.process, o.began, o.ended, o.stored_bo
 FROM boundary_known o
 JOIN neighbours n ON o.topic = n.topic AND n.since < o.began
 WHERE o.f NOT IN ('initialize_diskless_migration', 'set_diskless_log_start_offset')
-  AND o.sets_possible = 0 AND o.created > 0 AND o.type <> 'info' AND o.stored_boundary IS NOT NULL
+  AND o.sets_possible = 0 AND o.born AND o.type <> 'info' AND o.stored_boundary IS NOT NULL

@@ -1,4 +1,5 @@
--- Each answered call that lay wholly inside a time when the control plane was refused or broken.
+-- Each answered call that lay wholly inside a time when the control plane was refused or broken,
+-- and that no other fault could have touched.
 SELECT o.op, o.topic, o.partition, o.f, o.process, o.began, o.answered AS ended, o.type, o.error,
   w.fault
 FROM boundary_ops o
@@ -6,3 +7,8 @@ JOIN fault_windows w ON w.clock = o.clock AND w.since < o.began
   AND (w.until IS NULL OR o.answered < w.until)
 WHERE o.error IS NOT NULL
   AND w.fault IN ('control-plane-refused', 'control-plane-broken')
+  AND NOT EXISTS (
+    SELECT 1 FROM fault_windows v
+    WHERE v.clock = o.clock AND v.fault <> w.fault
+      AND (v.target = 'control-plane' OR v.target = 'client-' || CAST(o.node AS STRING))
+      AND v.since <= o.answered AND coalesce(v.until, 9223372036854775807) >= o.began)

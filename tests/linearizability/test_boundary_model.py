@@ -177,6 +177,30 @@ def test_a_foreign_system_must_still_keep_its_boundary() -> None:
     assert good(first, adopted, model="boundary-tolerant")
 
 
+def test_a_foreign_system_may_answer_another_boundary_with_any_code() -> None:
+    first = initialized(2, (2, 3), 100, 5)
+    asked = {"boundary": 200, "leader_epoch": 6, "entries": ()}
+    for code in ("NONE", FENCED, "INVALID_REQUEST", "UNKNOWN_TOPIC_OR_PARTITION"):
+        answered = row(4, INIT, (4, 5), (100, 5, -1), code, **asked)
+        assert good(first, answered, model="boundary-tolerant")
+
+
+def test_a_foreign_system_may_keep_or_drop_its_seeds_when_the_boundary_is_reset() -> None:
+    asked = {"boundary": 100, "leader_epoch": 5, "entries": SEEDS[0]}
+    reset = (
+        row(2, INIT, (2, 3), (100, 5, -1), **asked),
+        row(4, SET, (4, 5), (-1, 5, 5), boundary=-1),
+    )
+    kept = row(6, DESCRIBE, (6, 7), (-1, 5, 5), seeds=SEEDS[0])
+    dropped = row(6, DESCRIBE, (6, 7), (-1, 5, 5), seeds=())
+    other = row(6, DESCRIBE, (6, 7), (-1, 5, 5), seeds=SEEDS[1])
+    assert good(*reset, kept, model="boundary-tolerant")
+    assert good(*reset, dropped, model="boundary-tolerant")
+    assert bad(*reset, other, op=6, model="boundary-tolerant")
+    assert good(*reset, kept)
+    assert bad(*reset, dropped, op=6)
+
+
 def test_the_explanation_tells_what_would_have_been_answered() -> None:
     result = judged(initialized(2, (2, 3), 100, 5), row(4, GET, (4, 5), (-1, -1, -1)))
     lines = result["explanation"].splitlines()

@@ -128,6 +128,18 @@ def test_a_put_replaces_what_was_appended() -> None:
     assert verdict(replaced, "kv") is GOOD
 
 
+def test_what_a_put_will_replace_still_matters_to_whoever_reads_before_it() -> None:
+    table = """
+        5..9    a  put 'a'
+        6..15   b  append 'a'
+        7..7    c  append 'b'
+        15..30  d  put 'b'
+        16..31  e  get 'b'
+        16..30  f  get 'aba'
+    """
+    assert verdict(table, "kv") is GOOD
+
+
 def test_a_lock_is_not_acquired_twice_without_a_release() -> None:
     twice = """
         0..1  a  acquire

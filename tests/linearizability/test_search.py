@@ -82,7 +82,7 @@ def agree(operations: list[Operation], model: Model) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_search_says_what_trying_every_order_says(name: str) -> None:
-    @settings(max_examples=800, deadline=None)
+    @settings(max_examples=500, deadline=None)
     @given(histories(name))
     def compare(operations: list[Operation]) -> None:
         agree(operations, MODELS[name])
@@ -90,7 +90,7 @@ def test_the_search_says_what_trying_every_order_says(name: str) -> None:
     compare()
 
 
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(st.integers(0, 2**32))
 def test_crowds_of_writers_hide_each_other_as_trying_every_order_says(seed: int) -> None:
     chance = random.Random(seed)

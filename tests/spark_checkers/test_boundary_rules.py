@@ -20,6 +20,7 @@ from spark_checkers.evaluate import evaluate
 from spark_checkers.view_catalogue import base_tables
 
 CALLS = {
+    "upgrade": "upgrade_schema",
     "create": "create_log",
     "initialize": "initialize_diskless_migration",
     "set": "set_diskless_log_start_offset",
@@ -103,21 +104,25 @@ HISTORIES: dict[str, tuple[str, str]] = {
     ),
     "MIG-007": (
         """
-        a initialize b0=100 epoch=5 seeds=A => info
-        b producers                         => ok 100@5 seen=
+        1-2 a create                            => ok -1@-1
+        3-4 b producers                         => ok 100@5 seen=A
+        5-6 a initialize b0=100 epoch=5 seeds=A => info
         """,
         """
-        a initialize b0=100 epoch=5 seeds=A => info
-        b producers                         => ok 100@5 seen=A
+        1-2 a create                            => ok -1@-1
+        3-4 a initialize b0=100 epoch=5 seeds=A => info
+        5-6 b producers                         => ok 100@5 seen=A
         """,
     ),
     "MIG-008": (
         """
+        a create                            => ok -1@-1
         a seed seeds=B                      => ok -1@-1
         a initialize b0=100 epoch=5 seeds=A => ok 100@5
         b producers                         => ok 100@5 seen=AB
         """,
         """
+        a create                            => ok -1@-1
         a seed seeds=B                      => ok -1@-1
         a initialize b0=100 epoch=5 seeds=A => ok 100@5
         b producers                         => ok 100@5 seen=A
@@ -232,7 +237,16 @@ HISTORIES: dict[str, tuple[str, str]] = {
         b commit count=2 => ok 100@5 base=105
         """,
     ),
-    "MIG-019": ("a get => ok -1@-1", "a get => ok 0@-1"),
+    "MIG-019": (
+        """
+        lab upgrade => ok
+        a get       => ok -1@-1
+        """,
+        """
+        lab upgrade => ok
+        a get       => ok 0@-1
+        """,
+    ),
     "MIG-020": (
         """
         a create => ok -1@-1
@@ -302,6 +316,66 @@ HISTORIES: dict[str, tuple[str, str]] = {
         b set b0=-1 epoch=7 => ok -1@7
         """,
     ),
+    "MIG-027": (
+        """
+        1-2 a register epoch=5 => ok -1@5
+        3-4 a register epoch=6 => info KAFKA_STORAGE_ERROR
+        """,
+        """
+        1-2 a register epoch=5   => ok -1@5
+        3-12 a register epoch=6  => info KAFKA_STORAGE_ERROR
+        """,
+    ),
+    "MIG-028": (
+        """
+        a initialize b0=100 epoch=5 seeds=A => ok 100@5
+        b set b0=-1                         => ok -1@5
+        b producers                         => ok -1@5 seen=A
+        """,
+        """
+        1-2 a initialize b0=100 epoch=5 seeds=A => ok 100@5
+        3-5 b set b0=-1                         => ok -1@5
+        4-6 c producers                         => ok -1@5 seen=A
+        """,
+    ),
+}
+
+# Histories that nothing may be said against, each the memory of a false alarm.
+LEGAL = {
+    "a creation whose reply was lost": """
+        11-12 a create => info REQUEST_TIMED_OUT
+        31-32 b get    => ok -1@-1
+    """,
+    "a look during the creation": """
+        1-5 a create => ok -1@-1
+        2-4 b get    => ok -1@-1
+    """,
+    "a log that was pending before the history began": "a get => ok -1@-1",
+    "a log that was set before the history began": """
+        a get            => ok 100@5
+        a commit count=2 => ok 100@5 base=150
+    """,
+    "an upgraded log that was reset": """
+        lab upgrade        => ok
+        a register epoch=5 => ok 0@5
+        a set b0=-1        => ok -1@5
+        a get              => ok -1@5
+    """,
+    "an upgraded log that is created again, looked into and written again": """
+        lab upgrade        => ok
+        a create           => ok 0@-1
+        a producers        => ok 0@-1 seen=
+        a register epoch=5 => ok 0@5
+        a set b0=0         => ok 0@5
+    """,
+    "two seeds of one process after another, looked at during the second": """
+        1-2 a seed seeds=A => ok -1@-1
+        3-6 a seed seeds=B => ok -1@-1
+        4-5 b producers    => ok -1@-1 seen=A
+    """,
+    "a reply lost while the control plane is broken": """
+        21-22 a get => info REQUEST_TIMED_OUT
+    """,
 }
 
 
@@ -316,10 +390,11 @@ def rows_of(text: str, topic: str, first_op: int) -> list[dict[str, object]]:
         client, call, *arguments = words
         row: dict[str, object] = dict.fromkeys(c.name for c in TABLES["boundary_ops"].columns)
         node = sum(map(ord, client))
-        row |= {"op": first_op + number, "process": first_op + number, "node": node}
+        row |= {"op": first_op + number, "process": node, "node": node}
         row |= {"topic": topic, "partition": 0, "f": CALLS[call], "clock": "host"}
         row |= {"type": outcome[0], "began": int(began), "answered": int(ended)}
         row["ended"] = None if outcome[0] == "info" else int(ended)
+        row["error"] = "NONE" if outcome[0] == "ok" else None
         if call == "initialize":
             row["entries"] = SEEDS[""]
         for name, _, value in (word.partition("=") for word in arguments):
@@ -348,16 +423,17 @@ def _stored(word: str) -> dict[str, object]:
 
 
 def write_tables(folder: Path, rows: list[dict[str, object]]) -> dict[str, Path]:
-    """The silver tables that boundary rules read, with one outage from 10 to 20."""
-    outage = {
-        "fault": "control-plane-refused",
-        "target": "control-plane",
-        "clock": "host",
-        "since": 10,
-        "until": 20,
-        "landed": True,
-    }
-    contents = {"boundary_ops": rows, "fault_windows": [outage]}
+    """The tables that boundary rules read; refused from 10 on, broken from 20 on, with a loss."""
+    windows = [
+        ("control-plane-refused", "control-plane", 10, 19),
+        ("control-plane-broken", "control-plane", 20, 30),
+        ("lose-reply", f"client-{ord('a')}", 20, 30),
+    ]
+    faults = [
+        {"fault": fault, "target": target, "clock": "host", "since": since, "until": until}
+        for fault, target, since, until in windows
+    ]
+    contents = {"boundary_ops": rows, "fault_windows": faults}
     kinds = {
         "bigint": pyarrow.int64(),
         "int": pyarrow.int32(),
@@ -377,6 +453,15 @@ def judged(engine: InlineEngine | SparkEngine, paths: dict[str, Path]) -> dict[s
     for name in base_tables({r.judge.table for r in rules if r.judge}):
         engine.load(name, paths[name])
     return {result.rule: result for result in evaluate(engine, rules, reference=True)}
+
+
+@pytest.mark.parametrize("name", LEGAL)
+def test_a_legal_history_raises_no_alarm(name: str, tmp_path: Path) -> None:
+    paths = write_tables(tmp_path, rows_of(LEGAL[name], "t", 0))
+
+    results = judged(InlineEngine(), paths).values()
+
+    assert [(r.rule, r.broken) for r in results if r.violations or r.broken] == []
 
 
 def test_every_rule_has_its_pair_of_histories() -> None:

@@ -62,7 +62,7 @@ CALM = Rule(
 @st.composite
 def operations(draw: st.DrawFn) -> list[dict[str, object]]:
     rows = []
-    for op in range(draw(st.integers(0, 60))):
+    for op in range(draw(st.integers(0, 150))):
         type_ = draw(st.sampled_from(["ok", "ok", "fail", "info"]))
         began = draw(st.integers(0, 40))
         ended = began + draw(st.integers(0, 9))
@@ -71,7 +71,7 @@ def operations(draw: st.DrawFn) -> list[dict[str, object]]:
                 "op": op,
                 "process": op,
                 "node": draw(st.integers(1, 2)),
-                "topic": draw(st.sampled_from("abcd")),
+                "topic": draw(st.sampled_from("abcdefgh")),
                 "partition": draw(st.integers(0, 1)),
                 "f": draw(st.sampled_from(CALLS)),
                 "type": type_,
@@ -129,7 +129,7 @@ def judged(
 
 
 @pytest.mark.spark
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
 @given(rows=operations(), faults=windows())
 def test_equal_findings_on_any_table(
     spark: SparkEngine, rows: list[dict[str, object]], faults: list[dict[str, object]]

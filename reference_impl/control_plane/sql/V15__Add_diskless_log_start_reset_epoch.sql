@@ -54,8 +54,16 @@ RETURNS integer LANGUAGE sql IMMUTABLE AS $$
     SELECT greatest(next_epoch(log, p_leader_epoch), 0)
 $$;
 
+-- Seeds belong to the boundary they came with and go with it.
+CREATE OR REPLACE FUNCTION seeds_after_reset(log logs, p_seeds jsonb)
+RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+    SELECT '[]'::jsonb
+$$;
+
 CREATE OR REPLACE FUNCTION clear_boundary(log logs, p_leader_epoch integer)
 RETURNS logs LANGUAGE sql VOLATILE AS $$
+    SELECT store_seeds(log.topic_id, log.partition,
+                       seeds_after_reset(log, stored_seeds(log.topic_id, log.partition)));
     UPDATE logs
     SET diskless_log_start_offset = -1,
         diskless_log_start_epoch = epoch_after_reset(log, p_leader_epoch),
