@@ -174,10 +174,21 @@ def _label(rule: Rule) -> None:
     allure.dynamic.severity(severity.CRITICAL if rule.level is Level.MUST else severity.NORMAL)
 
 
+def _writable(text: str) -> str:
+    """Hostile input in a test's parameters may hold what UTF-8 cannot."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 class _UnknownForNoProof:
     @allure_hook(tryfirst=True)
     def report_result(self, result: Any) -> None:
-        """Change the status before the result is written."""
+        """Change the status, and what no file could hold, before the result is written."""
         details = result.statusDetails
         if details is not None and "NoProof" in (details.message or ""):
             result.status = AllureStatus.UNKNOWN
+        for owner, names in ((result, ("name", "fullName")), (details, ("message", "trace"))):
+            for name in names:
+                if isinstance(text := getattr(owner, name, None), str):
+                    setattr(owner, name, _writable(text))
+        for parameter in result.parameters or ():
+            parameter.value = _writable(str(parameter.value))

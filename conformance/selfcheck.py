@@ -8,7 +8,9 @@ first: a rule that fails on it cannot prove anything.
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
+import signal
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -23,7 +25,6 @@ from conformance.mutants import AnyMutant
 from harness.history import Run
 from harness.rules import Catalogue, Rule, Status, Verdict
 from harness.sut import reference_sut
-from harness.sut.errors import LabError
 from reference_impl.decisions import SqlMutant
 from spark_checkers.engine import InlineEngine
 
@@ -81,8 +82,15 @@ class Matrix:
 
     @property
     def sound(self) -> bool:
-        """Whether the unmutated reference passed everywhere."""
-        return not any(b.failed or b.broken for b in self.baselines.values())
+        """Whether the unmutated reference passed, with every rule that a mutant names exercised."""
+        failed = any(b.failed or b.broken for b in self.baselines.values())
+        return not failed and not self.unexercised
+
+    @property
+    def unexercised(self) -> list[str]:
+        """Rules named by mutants that the unmutated reference never exercised."""
+        exercised = {rule for b in self.baselines.values() for rule in b.exercised}
+        return sorted({rule for row in self.rows for rule in row.mutant.rules} - exercised)
 
     @property
     def survivors(self) -> list[Row]:
@@ -134,7 +142,7 @@ def kill_matrix(
     ]
     outcomes: dict[Job, Outcome] = {}
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(max_workers=workers, mp_context=context) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_die_with) as pool:
         waiting = {pool.submit(run_job, job): job for job in jobs}
         for done, future in enumerate(as_completed(waiting), start=1):
             outcomes[waiting[future]] = future.result()
@@ -151,6 +159,12 @@ def kill_matrix(
     )
 
 
+def _die_with() -> None:
+    """End this worker when whoever started it is gone, however that came about."""
+    ask_for_signal_at_parent_death = 1
+    ctypes.CDLL(None).prctl(ask_for_signal_at_parent_death, signal.SIGKILL)
+
+
 def run_job(job: Job) -> Outcome:
     """Record and judge one run in a throwaway folder."""
     started = monotonic()
@@ -165,8 +179,10 @@ def run_job(job: Job) -> Outcome:
             )
             recorded = record(run, sut, Plan(world=job.world, seed=SEED, rounds=ROUNDS))
             judgement = judge(recorded, rules, engine, reference=True)
-    except LabError as error:
-        return Outcome(failed=(), exercised=(), broken=str(error), seconds=monotonic() - started)
+    except (Exception, SystemExit) as error:
+        # Whatever a mutant makes the lab do, it proves nothing about a rule.
+        reason = str(error) or type(error).__name__
+        return Outcome(failed=(), exercised=(), broken=reason, seconds=monotonic() - started)
     finally:
         engine.close()
     broken = [j.reason for j in judgement.judged if j.verdict is Verdict.BROKEN]

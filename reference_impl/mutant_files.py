@@ -36,7 +36,10 @@ def load_mutant(reference: str) -> Mutant | SqlMutant:
 def load_mutants(source: str) -> tuple[Mutant | SqlMutant, ...]:
     """Every mutant of a module or file, in order of appearance."""
     module = _load(source)
-    candidates = [*getattr(module, "MUTANTS", ()), *vars(module).values()]
+    listed = getattr(module, "MUTANTS", ())
+    if not isinstance(listed, list | tuple):
+        raise MutantError(f"MUTANTS in {source} is no list or tuple of mutants")
+    candidates = [*listed, *vars(module).values()]
     found: dict[str, Mutant | SqlMutant] = {}
     for candidate in candidates:
         if not isinstance(candidate, Mutant | SqlMutant):
@@ -51,7 +54,10 @@ def _load(source: str) -> ModuleType:
         return _load_file(Path(source)) if source.endswith(".py") else _load_module(source)
     except MutantError:
         raise
-    except Exception as problem:  # whatever foreign code does while it loads is the user's to mend
+    except (
+        Exception,
+        SystemExit,
+    ) as problem:  # whatever foreign code does while it loads is the user's to mend
         raise MutantError(f"{source} failed while loading: {problem!r}") from problem
 
 

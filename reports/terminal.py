@@ -7,6 +7,7 @@ is needed to read it; symbols carry the meaning.
 
 from __future__ import annotations
 
+import os
 import textwrap
 from collections.abc import Iterable, Iterator
 
@@ -32,6 +33,11 @@ WORD = {
     Verdict.NOT_APPLICABLE: "n/a",
 }
 _DETAILED = (Verdict.FAIL, Verdict.BROKEN, Verdict.INCONCLUSIVE, Verdict.WEAK)
+
+
+def called_as() -> str:
+    """How the user started the program, for commands that are to be typed again."""
+    return os.environ.get("TIDEMARK_CALLED_AS", "./tidemark")
 
 
 def sections(judgement: Judgement) -> Iterator[str]:
@@ -104,7 +110,7 @@ def _paragraph(judged: Judged, *, run: str, folder: str) -> Iterator[str]:
         index = judged.result.findings[0].op
         yield from wrapped("    evidence  ", f"{folder}/history.jsonl, index {index}")
         yield from wrapped("    look at   ", rule.hint)
-    yield f"    repeat    ./tidemark replay {run} --rule {rule.id}"
+    yield f"    repeat    {called_as()} replay {run} --rule {rule.id}"
 
 
 def _counts(verdicts: Iterable[Verdict], always: tuple[Verdict, ...] = ()) -> str:

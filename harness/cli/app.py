@@ -5,14 +5,18 @@ import, and `--help` needs none of them. A body returns its exit code; a wrong o
 or a missing tool is a sentence on stderr and exit 64, never a traceback.
 """
 
+import io
+import signal
 import sys
 import textwrap
+import traceback
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 USAGE = 64
+BROKEN = 3
 
 app = typer.Typer(
     name="tidemark",
@@ -25,6 +29,10 @@ app = typer.Typer(
 
 def main() -> None:
     """Run a command and leave with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     arguments = sys.argv[1:] or ["--help"]
     try:
         code = app(args=arguments, prog_name="tidemark", standalone_mode=False)
@@ -33,6 +41,7 @@ def main() -> None:
         print("tidemark: `./tidemark --help` lists commands and options.", file=sys.stderr)
         code = USAGE
     except (KeyboardInterrupt, typer.Abort):
+        print("tidemark: stopped; what was recorded is kept", file=sys.stderr)
         code = 130
     except Exception as mistake:
         code = _sentence(mistake)
@@ -40,19 +49,24 @@ def main() -> None:
 
 
 def _sentence(mistake: Exception) -> int:
-    """What a user is told, and the exit code; what is not a user's mistake keeps its traceback."""
+    """What a user is told, and the exit code; what nobody foresaw is the lab's own fault."""
     from harness.cli.java import JavaMissing
-    from harness.history.errors import HistoryError
+    from harness.history.errors import HistoryError, ShardWriteFailed
     from harness.rules import CatalogueError
     from harness.sut.errors import LabError
     from reference_impl.decisions import DecisionError
+    from spark_checkers.linearizability import LinearizabilityError
 
+    expected = (CatalogueError, DecisionError, HistoryError, JavaMissing, LinearizabilityError)
     if isinstance(mistake, LabError):
         code = mistake.exit_code
-    elif isinstance(mistake, CatalogueError | DecisionError | HistoryError | JavaMissing):
+    elif isinstance(mistake, ShardWriteFailed | OSError):
+        code = BROKEN
+    elif isinstance(mistake, expected):
         code = USAGE
     else:
-        raise mistake
+        traceback.print_exception(mistake)
+        code, mistake = BROKEN, Exception("this is a defect of the lab, not of the system")
     for line in f"tidemark: {mistake}".splitlines():
         indent = " " * (len(line) - len(line.lstrip()) + 2)
         for piece in textwrap.wrap(line, 80, subsequent_indent=indent, break_on_hyphens=False):
@@ -80,8 +94,8 @@ def test(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[unit|conformance|sim|spark|process|docker|foreign|all]...",
-            help="Which of the project's own tests; all that is quick enough when none is named.",
+            metavar="[NAME]...",
+            help="lint, unit, conformance, spark, process, or all; by default all that is quick.",
         ),
     ] = None,
 ) -> int:
@@ -102,7 +116,7 @@ def certify(
     profile: Annotated[list[str] | None, typer.Option(help="Only this profile.")] = None,
     rule: Rules = None,
     world: Annotated[str | None, typer.Option(help="sim, process or external.")] = None,
-    seed: Annotated[int, typer.Option(help="Where all chance comes from.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=2**31, help="Where all chance comes from.")] = 1,
     rounds: Annotated[int, typer.Option(min=0, help="Rounds of concurrent work.")] = 2,
     engine: Engine = "spark",
     master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",

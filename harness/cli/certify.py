@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import json
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,10 +22,11 @@ from harness.cli.java import java_home_for_spark
 from harness.cli.progress import Stage, plural
 from harness.cli.runs import RUNS, VERDICT_FILE, find_run, next_run, read_json
 from harness.history import Run
-from harness.rules import Catalogue, Judgement, Verdict, exit_code
+from harness.rules import Catalogue, Judgement, Verdict
 from harness.sut import Sut, UsageError, find_sut, reference_sut
 from reports import terminal
-from reports.certificate import verdict_document
+from reports.certificate import Conclusion, verdict_document
+from reports.terminal import called_as
 from spark_checkers.engine import Engine, open_engine
 
 SUITE = "2026.1"
@@ -58,8 +60,11 @@ def run(options: Options) -> int:
     rules = _rules(options, sut)
     world = options.world or ("process" if sut.reference else "external")
     plan = _plan(options, world, rules)
-    name = next_run(RUNS) if options.out is None else options.out.name
+    _check_world(sut, world)
+    name = next_run(RUNS) if options.out is None else str(options.out)
     folder = options.out or RUNS / name
+    if folder.is_dir() and any(folder.iterdir()):
+        raise UsageError(f"{folder} is not empty; a run needs a folder of its own")
     stage = Stage(sys.stderr if options.as_json else sys.stdout)
     profiles = sorted({rule.profile for rule in rules})
     stage.say(
@@ -126,6 +131,18 @@ def _rules(options: Options, sut: Sut) -> Catalogue:
     return chosen
 
 
+def _check_world(sut: Sut, world: str) -> None:
+    if world == "external" and "control_plane" not in sut.hooks:
+        raise UsageError(
+            f"the world external drives a program named by a hook; {sut.name} has no hook"
+            " control_plane"
+        )
+    if world != "external" and sut.reference is None:
+        raise UsageError(f"only the reference can be started in {world}; others are external")
+    for waiver in sut.waivers:
+        CATALOGUE[waiver.rule]
+
+
 def _plan(options: Options, world: str, rules: Iterable[Any]) -> Plan:
     if world not in WORLDS:
         raise UsageError(f"there is no world {world!r}; known: {', '.join(WORLDS)}")
@@ -147,6 +164,8 @@ def _header(
         "profiles": profiles,
         "seed": options.seed,
         "started": started,
+        # A system that is not ours may remember earlier runs: its topics carry a tag of this one.
+        "topic_tag": f"{time.time_ns():x}" if world == "external" else "",
         "options": {
             "sut": options.sut,
             "profiles": list(options.profiles),
@@ -218,28 +237,28 @@ def _conclude(
     folder: Path,
     stage: Stage,
 ) -> int:
-    verdicts = {j.rule.id: j.verdict for j in judgement.judged}
-    waived, stale = _waivers(sut, verdicts, options.today)
-    document = verdict_document(header, judgement, waived=waived)
+    waived, stale = _waivers(sut, judgement, options.today)
+    whole = not options.rules and not options.mutants and options.rounds > 0
+    conclusion = Conclusion(judgement=judgement, waived=waived, stale=stale, whole=whole)
+    document = verdict_document(header, conclusion)
     text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
     (folder / VERDICT_FILE).write_text(text, encoding="utf-8")
-    if document["certified"] and not options.rules and not options.mutants:
+    if conclusion.certified:
         (folder / "certificate.json").write_text(text, encoding="utf-8")
     if options.as_json:
         print(text, end="")
-    for line in _closing(options, judgement, document, folder, waived, stale):
+    for line in _closing(conclusion, document, folder):
         stage.say(line)
-    if stale:
-        return exit_code(Verdict.FAIL)
-    unwaived = Verdict.worst(v for rule, v in verdicts.items() if rule not in waived)
-    return exit_code(unwaived)
+    return int(document["exit"])
 
 
 def _waivers(
-    sut: Sut, verdicts: dict[str, Verdict], today: datetime.date
-) -> tuple[list[str], list[str]]:
+    sut: Sut, judgement: Judgement, today: datetime.date
+) -> tuple[dict[str, str], tuple[str, ...]]:
     """Rules excused for now, and waivers that have outlived their reason."""
-    waived, stale = [], []
+    verdicts = {j.rule.id: j.verdict for j in judgement.judged}
+    waived: dict[str, str] = {}
+    stale: list[str] = []
     for waiver in sut.waivers:
         verdict = verdicts.get(waiver.rule)
         if waiver.expired(today):
@@ -247,54 +266,28 @@ def _waivers(
         elif verdict is Verdict.PASS:
             stale.append(f"{waiver.rule}: passes, so the waiver is no longer needed")
         elif verdict is not None:
-            waived.append(waiver.rule)
-    return waived, stale
+            waived[waiver.rule] = f"until {waiver.until}: {waiver.reason}"
+    return waived, tuple(stale)
 
 
-def _closing(
-    options: Options,
-    judgement: Judgement,
-    document: dict[str, Any],
-    folder: Path,
-    waived: list[str],
-    stale: list[str],
-) -> Iterable[str]:
+def _closing(conclusion: Conclusion, document: dict[str, Any], folder: Path) -> Iterable[str]:
+    judgement = conclusion.judgement
     yield ""
     yield from terminal.sections(judgement)
     yield from terminal.details(judgement, run=document["run"], folder=str(folder))
     yield ""
     for problem in judgement.problems[:5]:
-        yield f"history    {problem}"
-    for rule in waived:
-        yield f"waived     {rule}"
-    for text in stale:
-        yield f"stale      {text}"
+        yield from terminal.wrapped("history    ", problem)
+    for rule, words in conclusion.waived.items():
+        yield from terminal.wrapped("waived     ", f"{rule} {words}")
+    for text in conclusion.stale:
+        yield from terminal.wrapped("stale      ", text)
     yield terminal.summary(judgement)
-    yield _last_line(options, judgement, document, folder, bool(stale))
-
-
-def _last_line(
-    options: Options,
-    judgement: Judgement,
-    document: dict[str, Any],
-    folder: Path,
-    stale: bool,
-) -> str:
-    profiles = f"{', '.join(document['profiles'])} {SUITE}"
-    repeat = f"repeat: ./tidemark replay {document['run']}"
-    whole = not options.rules and not options.mutants
-    if stale:
-        return f"NOT CONFORMANT  stale waiver · {repeat}"
-    if document["certified"]:
+    if conclusion.verdict in (Verdict.PASS, Verdict.WEAK):
         depth = " · ".join(
             f"{name} {d['judged']}/{d['rules']}" for name, d in document["depth"].items()
         )
-        word = "CERTIFIED" if whole else "CONFORMANT"
-        return f"{word}  {profiles} · depth {depth} · {folder}/"
-    if judgement.verdict is Verdict.FAIL:
-        broken = judgement.count(Verdict.FAIL)
-        return f"NOT CONFORMANT  {broken} must broken · {repeat}"
-    if judgement.verdict is Verdict.BROKEN:
-        return f"LAB BROKEN  {judgement.count(Verdict.BROKEN)} rules not judged · {repeat}"
-    missing = plural(judgement.count(Verdict.INCONCLUSIVE), "rule")
-    return f"NO PROOF  {missing} without proof · {repeat}"
+        profiles = f"{', '.join(document['profiles'])} {SUITE}"
+        yield f"{conclusion.headline}  {profiles} · depth {depth} · {folder}/"
+    else:
+        yield f"{conclusion.headline} · repeat: {called_as()} replay {document['run']}"

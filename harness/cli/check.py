@@ -17,10 +17,11 @@ from typing import Any
 
 from conformance.catalogue import CATALOGUE
 from harness.cli.certify import open_chosen_engine
-from harness.cli.progress import Stage
-from harness.history import History, import_history, write_tables
+from harness.cli.progress import Stage, plural
+from harness.cli.runs import RUNS, find_run
+from harness.history import History, Run, import_history, read_history, write_tables
 from harness.rules import Verdict
-from harness.sut import UsageError
+from harness.sut import LabBroken, UsageError
 from reports import terminal
 from spark_checkers.engine import Engine
 from spark_checkers.judge import judge_history
@@ -42,12 +43,9 @@ def run(
 ) -> int:
     """0 valid, 1 not valid, 2 no verdict."""
     started = time.monotonic()
-    if not path.exists():
-        raise UsageError(f"there is no history at {path}")
+    path = _history_file(path)
     if model is not None and model not in SEARCHED:
         raise UsageError(f"there is no model {model!r} to check with; known: {', '.join(SEARCHED)}")
-    if path.is_dir():
-        path = path / "history.jsonl"
     history = import_history(path)
     stage = Stage(sys.stderr if as_json else sys.stdout)
     with tempfile.TemporaryDirectory(prefix="tidemark-check-") as scratch:
@@ -67,6 +65,23 @@ def run(
     return {True: 0, False: 1, None: 2}[found["valid"]]
 
 
+def _history_file(path: Path) -> Path:
+    """The file to judge; a run that was cut short is sealed first, as incomplete."""
+    if not path.exists():
+        if not (RUNS / path).is_dir():
+            raise UsageError(f"there is no history and no run at {path}")
+        path = find_run(str(path))
+    if not path.is_dir():
+        return path
+    run_ = Run.open(path)
+    if not run_.history.exists():
+        run_.seal()
+    told = read_history(run_.history).header
+    if any(told.get(name) != run_.header.get(name) for name in ("run", "sut", "seed", "started")):
+        raise UsageError(f"{run_.history} is not the history of the run in {path}")
+    return run_.history
+
+
 def _search(
     history: History, model: str | None, initial: str, engine: Engine, scratch: Path
 ) -> dict[str, Any]:
@@ -78,7 +93,8 @@ def _search(
     bad = sorted((r for r in results if r["verdict"] == "not-linearizable"), key=_first_op)
     unknown = [r for r in results if r["verdict"] == "unknown"]
     damaged = bool(tables.problems) or not history.complete
-    valid = False if bad else None if unknown or damaged or not results else True
+    seen = sum(int(r["operations"]) for r in results)
+    valid = False if bad else None if unknown or damaged or not seen else True
     anomalies = []
     for kind, rows in (("not-linearizable", bad), ("search-budget-exhausted", unknown)):
         if rows:
@@ -87,7 +103,7 @@ def _search(
     return {
         "valid": valid,
         "model": name,
-        "ops": sum(int(r["operations"]) for r in results),
+        "ops": seen,
         "keys": len(results),
         "anomalies": anomalies,
     }
@@ -132,11 +148,14 @@ def _by_rules(history: History, engine: Engine, scratch: Path, stage: Stage) -> 
     shown = [j for j in judgement.judged if j.result.exercised]
     for line in terminal.sections(judgement):
         stage.say(line)
+    broken = [j for j in judgement.judged if j.verdict is Verdict.BROKEN]
+    if broken and not failed:
+        raise LabBroken(f"{broken[0].rule.id} could not be judged: {broken[0].reason}")
     sound = judgement.complete and shown and all(j.verdict is Verdict.PASS for j in shown)
     return {
         "valid": False if failed else True if sound else None,
         "model": "rules",
-        "ops": judgement.events,
+        "ops": int(engine.rows("SELECT count(*) AS ops FROM boundary_ops")[0]["ops"]),
         "keys": len(shown),
         "anomalies": [
             {
@@ -157,11 +176,8 @@ def _lines(found: dict[str, Any], history: History) -> list[str]:
         for line in str(first["why"]).splitlines():
             lines += terminal.wrapped("    ", line)
     for problem in history.problems[:5]:
-        lines += terminal.wrapped("ignored    ", str(problem))
+        lines += terminal.wrapped("damaged    ", str(problem))
     word = {True: "VALID", False: "NOT VALID", None: "NO VERDICT"}[found["valid"]]
-    what = f"{found['ops']} operations, {found['keys']} {_unit(found)}, model {found['model']}"
-    return [*lines, f"{word}  {what} · {found['seconds']} s"]
-
-
-def _unit(found: dict[str, Any]) -> str:
-    return "rules exercised" if found["model"] == "rules" else "keys"
+    judged_by = "rule" if found["model"] == "rules" else "key"
+    what = f"{plural(found['ops'], 'operation')}, {plural(found['keys'], judged_by)}"
+    return [*lines, f"{word}  {what}, model {found['model']} · {found['seconds']} s"]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+from harness.cli.progress import plural
 from harness.cli.runs import find_run, judged_document
+from harness.history import HistoryError, read_history
+from harness.rules import Verdict, exit_code
 from reports.terminal import wrapped
 
 
@@ -21,9 +25,23 @@ def run(name: str) -> int:
         for line in _rule(rule):
             print(line)
     counts = ", ".join(f"{count} {word}" for word, count in document["counts"].items())
-    print(f"\n{len(document['rules'])} rules: {counts}")
-    print(f"{'CERTIFIED' if document['certified'] else document['verdict'].upper()}  {folder}/")
+    print(f"\n{plural(len(document['rules']), 'rule')}: {counts}")
+    if not _untouched(folder, document):
+        print(f"DAMAGED  {folder}/history.jsonl is not the history that was judged")
+        return exit_code(Verdict.INCONCLUSIVE)
+    print(f"{document['headline']}  {folder}/")
     return int(document["exit"])
+
+
+def _untouched(folder: Path, document: dict[str, Any]) -> bool:
+    """Whether the history is still the one the verdict speaks of."""
+    try:
+        history = read_history(folder / "history.jsonl")
+        footer = history.footer or {}
+    except HistoryError:
+        return False
+    same = footer.get("sha256", "") == document["history_sha256"]
+    return bool(same and history.complete == document["complete"])
 
 
 def _rule(rule: dict[str, Any]) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.sut.errors import UsageError
+from reports.terminal import called_as
 
 RUNS = Path("runs")
 VERDICT_FILE = "verdict.json"
@@ -27,7 +28,7 @@ def find_run(name: str) -> Path:
     for folder in (RUNS / name, Path(name)):
         if (folder / "header.json").is_file():
             return folder
-    known = ", ".join(sorted(path.name for path in RUNS.glob("*"))[-8:])
+    known = ", ".join(folder.name for folder in _by_age()[-8:])
     here = f"the newest are {known}" if known else f"{RUNS}/ holds none yet"
     raise UsageError(f"there is no run {name!r}; {here}")
 
@@ -49,26 +50,37 @@ def judged_document(folder: Path) -> dict[str, Any]:
     """What was judged about a run."""
     if not (folder / VERDICT_FILE).is_file():
         raise UsageError(
-            f"run {folder.name} was never judged; `./tidemark check {folder}` judges it"
+            f"run {folder.name} was never judged; `{called_as()} check {folder}` judges it"
         )
     return read_json(folder / VERDICT_FILE)
 
 
+def _by_age() -> list[Path]:
+    """Run folders, newest last."""
+    folders = [path for path in RUNS.glob("*") if (path / "header.json").is_file()]
+    return sorted(folders, key=lambda path: (path / "header.json").stat().st_mtime_ns)
+
+
 def listed() -> Iterator[str]:
-    """One line a run, newest last."""
-    folders = [p for p in RUNS.glob("*") if (p / "header.json").is_file()]
-    for folder in sorted(folders, key=lambda p: (p / "header.json").stat().st_mtime):
-        header = read_json(folder / "header.json")
-        verdict = folder / VERDICT_FILE
-        word = read_json(verdict)["verdict"] if verdict.is_file() else "not judged"
-        yield (
-            f"{folder.name:>6}  {header.get('started', ''):<20}  {word:<12}  "
-            f"{header['sut']} in {header['world']}, seed {header.get('seed')}"
-        )
+    """One line a run, newest last; one that cannot be read does not hide the others."""
+    for folder in _by_age():
+        try:
+            header = read_json(folder / "header.json")
+            started, what = header.get("started", ""), f"{header['sut']} in {header['world']}"
+            yield f"{folder.name:>6}  {started:<20}  {_state(folder):<14}  {what}"
+        except (UsageError, KeyError):
+            yield f"{folder.name:>6}  {'':<20}  unreadable"
+
+
+def _state(folder: Path) -> str:
+    if (folder / VERDICT_FILE).is_file():
+        return str(read_json(folder / VERDICT_FILE)["verdict"])
+    return "not judged" if (folder / "history.jsonl").is_file() else "cut short"
 
 
 def run() -> int:
     """The body of `runs`."""
     lines = list(listed())
-    print("\n".join(lines) if lines else f"no runs yet in {RUNS}/; `./tidemark certify` makes one")
+    none = f"no runs yet in {RUNS}/; `{called_as()} certify` makes one"
+    print("\n".join(lines) if lines else none)
     return 0

@@ -13,9 +13,9 @@ from conformance.catalogue import CATALOGUE
 from conformance.mutants import AnyMutant, built_in, from_file
 from conformance.proofs import KILL_MATRIX
 from conformance.selfcheck import Matrix, kill_matrix
-from harness.cli.progress import Stage
+from harness.cli.progress import Stage, plural
 from harness.sut import UsageError
-from reports.terminal import wrapped
+from reports.terminal import called_as, wrapped
 
 WORLDS = ("sim", "process")
 
@@ -33,7 +33,7 @@ def run(
         raise UsageError(f"selfcheck runs in {' or '.join(WORLDS)}, not in {world!r}")
     chosen = _chosen(rules, mutants, world)
     stage = Stage(sys.stderr if as_json else sys.stdout)
-    stage.say(f"selfcheck · {len(chosen)} mutants · world {world}")
+    stage.say(f"selfcheck · {plural(len(chosen), 'mutant')} · world {world}")
     with stage("mutants") as line:
         matrix = kill_matrix(
             chosen,
@@ -41,12 +41,12 @@ def run(
             workers=os.cpu_count() or 1,
             progress=lambda done, total: line.progress(f"{done} of {total} runs"),
         )
-        line.done(f"{len(chosen)} mutants judged")
+        line.done(f"{plural(len(chosen), 'mutant')} judged")
     if as_json:
         print(json.dumps(matrix.document(), indent=1))
     for text in _lines(matrix):
         stage.say(text)
-    if record:
+    if record and matrix.sound and not matrix.survivors:
         KILL_MATRIX.write_text(json.dumps(matrix.document(), indent=1) + "\n", encoding="utf-8")
     broken = any(row.outcome.broken for row in matrix.rows)
     broken = broken or any(b.broken for b in matrix.baselines.values())
@@ -57,6 +57,11 @@ def run(
 
 def _chosen(rules: Sequence[str], mutants: Path | None, world: str) -> dict[str, AnyMutant]:
     available = built_in(world) if mutants is None else dict(from_file(mutants))
+    if not available:
+        raise UsageError(f"{mutants} defines no mutants; see conformance/README.md")
+    for mutant in available.values():
+        for rule in mutant.rules:
+            CATALOGUE[rule]
     wanted = {CATALOGUE[rule].id for rule in rules}
     chosen = {
         ref: mutant
@@ -79,6 +84,8 @@ def _lines(matrix: Matrix) -> Iterator[str]:
         if row.outcome.broken:
             yield from wrapped("    lab broken   ", row.outcome.broken)
     yield ""
+    if matrix.unexercised:
+        yield from wrapped("× never exercised: ", " ".join(matrix.unexercised))
     for name, baseline in sorted(matrix.baselines.items()):
         if baseline.failed or baseline.broken:
             what = baseline.broken or "fails " + " ".join(baseline.failed)
@@ -86,12 +93,12 @@ def _lines(matrix: Matrix) -> Iterator[str]:
     killed = len(matrix.rows) - len(matrix.survivors)
     middle = median(row.outcome.seconds for row in matrix.rows)
     yield (
-        f"{len(matrix.rows)} mutants: {killed} killed, {len(matrix.survivors)} survived"
+        f"{plural(len(matrix.rows), 'mutant')}: {killed} killed, {len(matrix.survivors)} survived"
         f" · median {middle:.2f} s a mutant"
     )
     if matrix.survivors:
         row = matrix.survivors[0]
         yield (
-            f"repeat: ./tidemark certify --world {matrix.world} --engine inline"
+            f"repeat: {called_as()} certify --world {matrix.world} --engine inline"
             f" --mutant {row.reference}"
         )

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from .errors import RunFolderError
+from .errors import ShardWriteFailed
 from .lines import Event, encode
 from .problems import Problem
 from .schema import EVENT_KINDS
@@ -71,8 +71,9 @@ def seal_shards(shards: Path, header: Event, target: Path) -> Sealed:
         _sync_folder(target.parent)
     except OSError as cause:
         fresh.unlink(missing_ok=True)
-        raise RunFolderError(
-            f"cannot seal into {target}: {cause.strerror}; the shards are untouched, seal again"
+        raise ShardWriteFailed(
+            f"cannot seal into {target}: {cause.strerror}; the shards are untouched, and"
+            f" `tidemark check {target.parent}` seals them once there is room"
         ) from cause
     return sealed
 

@@ -34,7 +34,7 @@ class Catalogue:
 
     def __getitem__(self, rule_id: str) -> Rule:
         try:
-            return self._rules[rule_id]
+            return self._rules[rule_id.upper()]
         except KeyError:
             near = get_close_matches(rule_id.upper(), self._rules, n=3, cutoff=0.6)
             also = f" Did you mean {', '.join(near)}?" if near else ""

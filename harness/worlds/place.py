@@ -24,10 +24,12 @@ class Place:
     writer: ShardWriter
     first_process: int
     part: int
+    tag: str = ""
 
     def topic(self, name: str) -> str:
-        """What a script's topic is called here."""
-        return f"{name}-{self.part}" if self.part else name
+        """What a script's topic is called here; the tag keeps runs on one system apart."""
+        numbered = f"{name}-{self.part}" if self.part else name
+        return f"{numbered}-{self.tag}" if self.tag else numbered
 
 
 def take_place(run: Run, *, world: str, clock: str, part: int, shard: str | None) -> Place:
@@ -40,4 +42,5 @@ def take_place(run: Run, *, world: str, clock: str, part: int, shard: str | None
         writer=run.shard(name, clock),
         first_process=taken * _PROCESSES_PER_WORLD,
         part=part,
+        tag=str(run.header.get("topic_tag") or ""),
     )

@@ -119,6 +119,7 @@ class PlayedWorld:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._failed = self._failed or kind is not None
         self.close()
 
 

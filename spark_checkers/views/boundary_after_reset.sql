@@ -1,5 +1,5 @@
 -- Each operation that began after a reset that certainly took effect: the boundary was proven set
--- before the reset began, and no other reset could have come first. `reset_epoch` is the highest
+-- before the reset began, and no other reset could have come first. `reset_proven` is the highest
 -- epoch that must have been in force at such a reset, `reset_told` the highest that was told.
 WITH timeline AS (
   SELECT topic, partition, op, ended AS moment, 1 AS turn, 'fact' AS kind,
@@ -14,12 +14,12 @@ WITH timeline AS (
 ),
 running AS (
   SELECT topic, partition, op, kind,
-    max(epoch_then) OVER past AS reset_epoch, max(told_then) OVER past AS reset_told
+    max(epoch_then) OVER past AS reset_proven, max(told_then) OVER past AS reset_told
   FROM timeline
   WINDOW past AS (PARTITION BY topic, partition ORDER BY moment, turn, op, kind
     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
 )
-SELECT o.*, r.reset_epoch, r.reset_told
+SELECT o.*, r.reset_proven, r.reset_told
 FROM boundary_known o
 JOIN running r ON o.topic = r.topic AND o.partition = r.partition AND o.op = r.op
-WHERE r.kind = 'before' AND r.reset_epoch IS NOT NULL
+WHERE r.kind = 'before' AND r.reset_proven IS NOT NULL

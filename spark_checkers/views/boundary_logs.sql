@@ -1,5 +1,6 @@
--- Each log, and what the history shows of its beginning. A log is `born` here if its first operation
--- on it creates it; it is `upgraded` if it existed before the database had boundary columns.
+-- Each log, and what the history shows of its beginning. A log is `born` here if the first thing
+-- done to it is its creation; it is `upgraded` if it existed before the database had boundary
+-- columns.
 WITH firsts AS (
   SELECT topic, partition, f, type,
     row_number() OVER (PARTITION BY topic, partition ORDER BY began, op) AS place

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from harness.history import Run, RunFolderError, read_history
+from harness.history import Run, ShardWriteFailed, read_history
 
 
 def op(time, **more):
@@ -199,6 +199,6 @@ def test_a_failing_disk_leaves_no_half_history(run, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(RunFolderError, match="the shards are untouched"):
+    with pytest.raises(ShardWriteFailed, match="the shards are untouched"):
         run.seal()
     assert sorted(p.name for p in run.folder.iterdir()) == ["header.json", "shards"]

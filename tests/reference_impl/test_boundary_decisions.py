@@ -259,7 +259,7 @@ def test_every_admitted_change_is_a_legal_transition() -> None:
         outcomes = []
         if decide.admit_write(row, 100, leader_epoch) is NONE:
             outcomes.append(with_boundary(row, 100, leader_epoch))
-        if decide.admit_reset(row, True, leader_epoch) is NONE:
+        if decide.is_set(row.boundary) and decide.admit_reset(row, True, leader_epoch) is NONE:
             outcomes.append(without_boundary(row, leader_epoch))
         for after in outcomes:
             legal = {life_of(row), *TRANSITIONS[life_of(row)]}

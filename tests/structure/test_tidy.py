@@ -12,10 +12,18 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("conformance", "harness", "nemesis", "reference_impl", "reports", "spark_checkers")
 FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 
+SIM_FILES = (
+    "memory_store.py",
+    "place.py",
+    "player.py",
+    "recorder.py",
+    "sim.py",
+    "sim_world.py",
+)
 # Code that runs inside a simulation: same seed, same bytes.
 SIMULATED = [
     *(ROOT / "harness" / "workloads").glob("*.py"),
-    *(ROOT / "harness" / "worlds" / name for name in ("sim.py", "player.py", "recorder.py")),
+    *(ROOT / "harness" / "worlds" / name for name in SIM_FILES),
     *(
         ROOT / "reference_impl" / "control_plane" / name
         for name in ("boundary.py", "flow.py", "memory.py", "port.py")

@@ -127,9 +127,9 @@ RULES = (
         decisions=("CON-29", "GAP-34"),
         judge=Holds(
             table="boundary_after_reset",
-            when="type <> 'info' AND stored_epoch <= reset_epoch",
+            when="type <> 'info' AND stored_epoch <= reset_proven",
             holds="stored_boundary = -1",
-            show=(*ASKED, *STORED, "reset_epoch"),
+            show=(*ASKED, *STORED, "reset_proven"),
         ),
         tolerant=Holds(
             table="boundary_after_reset",
@@ -147,9 +147,9 @@ RULES = (
         decisions=("CON-33",),
         judge=Holds(
             table="boundary_after_reset",
-            when="stored_epoch IS NOT NULL AND reset_epoch > 0",
-            holds="stored_epoch >= reset_epoch",
-            show=("f", *STORED, "reset_epoch"),
+            when="stored_epoch IS NOT NULL AND reset_proven > 0",
+            holds="stored_epoch >= reset_proven",
+            show=("f", *STORED, "reset_proven"),
         ),
         tolerant=Holds(
             table="boundary_after_reset",

@@ -65,7 +65,4 @@ def sniff(path: Path) -> str:
         return "jepsen-console"
     if form[:1] in ("[", "{"):
         return "jepsen-edn"
-    raise HistoryUnreadable(
-        f"{path} is no history this version knows ({', '.join(FORMS)}); "
-        "name its form if its beginning misleads"
-    )
+    raise HistoryUnreadable(f"{path} is no history this version knows: {', '.join(FORMS)}")
