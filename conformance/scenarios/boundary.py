@@ -172,6 +172,7 @@ SCENARIOS = (
             a  call  create
             a  call  initialize b0=100 epoch=5 seeds=A
             a  call  set b0=-1
+            a  call  initialize b0=100 epoch=5 seeds=A
             b  call  initialize b0=200 epoch=6 seeds=A
             b  call  set b0=-1
             b  call  create

@@ -234,8 +234,10 @@ def test_logs_from_before_the_boundary_existed_are_upgraded(play: Play, world: s
         control_plane="postgres",
         schema_upto=2,
     )
-    assert recorded.stored(0)["boundary"] == 0
-    assert recorded.stored(2)["boundary"] == -1
+    upgraded = [line["partition"] for line in recorded.of("op") if line["f"] == "upgrade_schema"]
+    assert upgraded == [0, 1, 0, 1]
+    assert recorded.stored(2)["boundary"] == 0
+    assert recorded.stored(4)["boundary"] == -1
     rows = [
         (row["topic"], row["partition"], row["boundary"]) for row in recorded.of("probe")[0]["rows"]
     ]
