@@ -108,6 +108,7 @@ def decision(
             mutant = _mutant_of.get(name)
             if mutant is None:
                 return function(*args, **kwargs)
+            # A mutant's answer is not checked: being wrong is what it is for.
             return mutant.replace(*args, **kwargs)  # type: ignore[return-value]
 
         return ask

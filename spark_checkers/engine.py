@@ -70,10 +70,6 @@ class InlineEngine:
             f"CREATE OR REPLACE VIEW {table} AS SELECT * FROM read_parquet('{quoted}')"
         )
 
-    def load_arrow(self, table: str, data: Any) -> None:
-        """Make an Arrow table queryable without touching the disk."""
-        self._db.register(table, data)
-
     def define(self, view: str, sql: str, *, shared: bool) -> None:
         kind = "TEMP TABLE" if shared else "TEMP VIEW"
         self._db.execute(f"CREATE OR REPLACE {kind} {view} AS {sql}")

@@ -29,12 +29,6 @@ def view_sql(name: str) -> str:
     return "\n".join(line for line in lines if not line.startswith("--"))
 
 
-def view_meaning(name: str) -> str:
-    """What a row of the view means."""
-    lines = (_FOLDER / f"{name}.sql").read_text(encoding="utf-8").splitlines()
-    return " ".join(line[3:] for line in lines if line.startswith("--"))
-
-
 def views_needed(tables: set[str]) -> list[str]:
     """The views among the tables and those they stand on, each after what it needs."""
     ordered: list[str] = []

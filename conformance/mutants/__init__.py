@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import ModuleType
 
 from conformance.mutants import boundary, boundary_races, boundary_sql
 from reference_impl.decisions import Mutant, SqlMutant
@@ -37,7 +38,7 @@ def from_file(path: Path) -> Mapping[str, AnyMutant]:
     return {f"{path}:{mutant.name}": mutant for mutant in load_mutants(str(path))}
 
 
-def _named(modules: tuple[object, ...]) -> Iterator[tuple[str, AnyMutant]]:
+def _named(modules: tuple[ModuleType, ...]) -> Iterator[tuple[str, AnyMutant]]:
     for module in modules:
-        for mutant in module.MUTANTS:  # type: ignore[attr-defined]
-            yield f"{module.__name__}:{mutant.name}", mutant  # type: ignore[attr-defined]
+        for mutant in module.MUTANTS:
+            yield f"{module.__name__}:{mutant.name}", mutant

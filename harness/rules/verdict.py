@@ -35,7 +35,6 @@ class Verdict(Enum):
 
 _SILENT = frozenset({Verdict.NOT_OBSERVABLE, Verdict.NOT_APPLICABLE})
 
-EXIT_USAGE = 64
 _EXIT = {
     Verdict.PASS: 0,
     Verdict.WEAK: 0,

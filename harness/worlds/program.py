@@ -195,6 +195,7 @@ class Program:
 
 
 def _descriptor(stream: object) -> int:
+    # Pipes of a started program are files, though their type is only "IO".
     number: int = stream.fileno()  # type: ignore[attr-defined]
     return number
 

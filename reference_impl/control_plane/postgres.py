@@ -50,6 +50,8 @@ from reference_impl.control_plane.port import (
 __all__ = ["PostgresControlPlane", "Timeouts", "Unreachable", "apply_sql_mutant", "install", "rows"]
 
 INTERNAL_ERROR = "XX000"  # stands for failures on our side of the connection: not worth retrying
+INVALID_AUTHORIZATION = "28000"
+_NO_SUCH_LOGIN = ("does not exist", "authentication failed", "not permitted to log in")
 
 _TP = "%(topic)s, %(partition)s"
 _ANSWER = "SELECT error, boundary, epoch, reset_epoch, seeds, base_offset FROM "
@@ -225,9 +227,13 @@ def sqlstate_of(failure: Exception) -> str | None:
     """The SQLSTATE of a failure; None if the connection broke or timed out without one."""
     if not isinstance(failure, psycopg.Error):
         return None
-    if failure.sqlstate is None and not isinstance(failure, psycopg.OperationalError):
+    if failure.sqlstate is not None:
+        return failure.sqlstate
+    if not isinstance(failure, psycopg.OperationalError):
         return INTERNAL_ERROR
-    return failure.sqlstate
+    # libpq keeps no SQLSTATE of a refused login; only the server's own words tell the kinds apart.
+    refused_for_good = any(words in str(failure) for words in _NO_SUCH_LOGIN)
+    return INVALID_AUTHORIZATION if refused_for_good else None
 
 
 @contextmanager

@@ -159,7 +159,7 @@ def test_no_bytes_crash_a_reader_or_an_importer(folder, raw, form):
     path = folder / "fuzz"
     path.write_bytes(raw)
     with contextlib.suppress(HistoryError):
-        history = import_history(path, format=form)
+        history = import_history(path, form=form)
         events = list(history.events)
         assert [event["index"] for event in events] == sorted(event["index"] for event in events)
         assert all(str(problem) for problem in history.problems)

@@ -86,7 +86,7 @@ def test_every_form_gives_the_same_neutral_operations(tmp_path, text, form):
     assert {(e["kind"], e["clock"]) for e in history.events} == {("op", "import")}
     assert (history.complete, history.problems) == (True, [])
     assert (history.header["world"], history.header["imported_from"]) == ("import", form)
-    assert import_history(path, format=form).complete
+    assert import_history(path, form=form).complete
 
 
 def test_console_chatter_is_counted_and_ignored(tmp_path):
@@ -94,7 +94,7 @@ def test_console_chatter_is_counted_and_ignored(tmp_path):
 
 
 def test_a_console_without_operations_proves_nothing(tmp_path):
-    history = import_history(given(tmp_path, "nothing\nto see\n"), format="jepsen-console")
+    history = import_history(given(tmp_path, "nothing\nto see\n"), form="jepsen-console")
     assert (history.complete, history.ignored) == (False, 2)
 
 
@@ -282,13 +282,13 @@ def test_what_is_no_history_is_said_in_one_sentence(tmp_path, text, words):
 
 def test_an_unknown_form_lists_the_known_ones(tmp_path):
     with pytest.raises(HistoryUnreadable, match="known are ours, jepsen-edn"):
-        import_history(given(tmp_path, "x"), format="xml")
+        import_history(given(tmp_path, "x"), form="xml")
 
 
 def test_a_missing_file_is_an_error_of_the_history(tmp_path):
     for form in [None, *FORMS]:
         with pytest.raises(HistoryUnreadable, match="No such file"):
-            list(import_history(tmp_path / "none", format=form).events)
+            list(import_history(tmp_path / "none", form=form).events)
 
 
 MEGABYTE = 1 << 20
@@ -313,7 +313,7 @@ def test_hostile_input_gives_problems_or_a_clear_error(tmp_path, name):
     path = given(tmp_path, HOSTILE[name]())
     for form in FORMS:
         with contextlib.suppress(HistoryError):
-            history = import_history(path, format=form)
+            history = import_history(path, form=form)
             list(history.events)
             assert not history.complete or (name, form) == ("newlines", "jepsen-edn")
 

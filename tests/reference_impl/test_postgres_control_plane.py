@@ -93,6 +93,19 @@ def test_a_refused_connection_is_a_timeout(runner: asyncio.Runner) -> None:
     runner.run(story())
 
 
+@pytest.mark.parametrize("wrong", ["dbname=nowhere", "user=nobody_we_know"])
+def test_a_login_that_can_never_succeed_is_a_hard_failure(
+    runner: asyncio.Runner, database: str, wrong: str
+) -> None:
+    async def story() -> None:
+        name, _, value = wrong.partition("=")
+        dsn = psycopg.conninfo.make_conninfo(database, **{name: value})
+        reply = await ask(PostgresControlPlane(dsn), "get_diskless_log_start_offset")
+        assert reply.error is BoundaryError.KAFKA_STORAGE_ERROR
+
+    runner.run(story())
+
+
 def test_connecting_to_nobody_says_whom_it_missed(runner: asyncio.Runner) -> None:
     dsn = "postgresql://postgres@127.0.0.1:1/none"
     with pytest.raises(Unreachable, match="no control plane at postgresql"):

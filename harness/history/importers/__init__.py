@@ -35,10 +35,10 @@ _JSON_DOCUMENT = re.compile(r'[\[{]\s*["{\]}]')
 _JSON_ARRAY_OF_EDN = re.compile(r"[\[(]\s*\{\s*:")
 
 
-def import_history(path: Path | str, format: str | None = None) -> History:  # noqa: A002
-    """The history in a file of any known form; `format` names the form, else it is recognised."""
+def import_history(path: Path | str, form: str | None = None) -> History:
+    """The history in a file of any known form; `form` names it, else it is recognised."""
     path = Path(path)
-    form = format if format is not None else sniff(path)
+    form = sniff(path) if form is None else form
     if form not in FORMS:
         raise HistoryUnreadable(f"unknown form {form!r}; known are {', '.join(FORMS)}")
     return FORMS[form](path)
