@@ -123,21 +123,21 @@ class SparkEngine:
         with _stderr_into(log):
             self._spark = builder.master(master).getOrCreate()
             self._spark.sparkContext.setLogLevel("ERROR")
-        self._cached: list[str] = []
         self._rows: dict[str, int] = {}
 
     def load(self, table: str, path: Path) -> None:
         self._spark.read.parquet(str(path)).createOrReplaceTempView(table)
         self._rows[table] = _row_count(path)
-        small = max(self._rows.values()) < SMALL_ROWS
-        for name, value in (_SMALL if small else _LARGE).items():
+        rows = max(self._rows.values())
+        for name, value in (_SMALL if rows < SMALL_ROWS else _LARGE).items():
             self._spark.conf.set(name, value)
+        parts = max(2, rows // ROWS_A_PARTITION)
+        self._spark.conf.set("spark.sql.shuffle.partitions", str(parts))
 
     def define(self, view: str, sql: str, *, shared: bool) -> None:
-        self._spark.sql(sql).createOrReplaceTempView(view)
-        if shared:
-            self._spark.catalog.cacheTable(view)
-            self._cached.append(view)
+        frame = self._spark.sql(sql)
+        # A checkpoint and not a cache: whatever stands on the view plans against a plain scan.
+        (frame.localCheckpoint() if shared else frame).createOrReplaceTempView(view)
 
     def rows(self, sql: str) -> list[Row]:
         return [row.asDict() for row in self._spark.sql(sql).collect()]
@@ -156,26 +156,23 @@ class SparkEngine:
         return [row.asDict() for row in applied.collect()]
 
     def close(self) -> None:
-        for view in self._cached:
-            self._spark.catalog.uncacheTable(view)
-        self._cached.clear()
+        self._rows.clear()
 
 
 PLANNERS = 4
 # Compiling and re-planning queries pays from some hundred thousand rows on; below, it is most of
 # the time.
 SMALL_ROWS = 200_000
+ROWS_A_PARTITION = 250_000
 _SMALL = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
-    "spark.sql.shuffle.partitions": "2",
 }
 _LARGE = {
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",
     "spark.sql.adaptive.enabled": "true",
-    "spark.sql.shuffle.partitions": "32",
 }
 _SETTINGS = {
     "spark.ui.enabled": "false",
