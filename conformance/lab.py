@@ -53,7 +53,7 @@ class Recorded:
 
     folder: Path
     played: list[Scenario] = field(default_factory=list)
-    skipped: dict[str, str] = field(default_factory=dict)
+    skipped: dict[Scenario, str] = field(default_factory=dict)
 
 
 Progress = Callable[[str], None]
@@ -99,7 +99,7 @@ def play_scenario(
     """Play a scenario if the world can, else remember why not."""
     missing = sorted(scenario.verbs() - world.supports)
     if missing:
-        recorded.skipped[scenario.name] = f"this world cannot {', '.join(missing)}"
+        recorded.skipped[scenario] = f"this world cannot {', '.join(missing)}"
         return
     progress(scenario.name)
     world.play(scenario.steps())
@@ -120,7 +120,7 @@ def _play_from_older_schema(
             plan.world, run=run, sut=sut, seed=plan.seed, schema_upto=OLDER_SCHEMA, part=part
         )
     except UsageError as reason:
-        recorded.skipped[scenario.name] = str(reason)
+        recorded.skipped[scenario] = str(reason)
         return
     with world:
         play_scenario(world, scenario, recorded, progress)
@@ -160,38 +160,47 @@ def judge(
     return judgement
 
 
-_FAULT_COUNTS = """
-    SELECT fault, sum(CASE WHEN landed THEN 1 ELSE 0 END) AS landed
-    FROM fault_windows GROUP BY fault
+# Faults that began while the operations on a topic lasted, and how often each landed.
+_FAULTS_OF_TOPICS = """
+    SELECT o.topic, w.fault, sum(CASE WHEN w.landed THEN 1 ELSE 0 END) AS landed
+    FROM (SELECT topic, clock, min(began) AS since, max(coalesce(answered, began)) AS until
+          FROM boundary_ops GROUP BY topic, clock) o
+    JOIN fault_windows w ON w.clock = o.clock AND w.since BETWEEN o.since AND o.until
+    GROUP BY o.topic, w.fault
 """
 
 
 def _toothless(recorded: Recorded, engine: Engine) -> Mapping[str, str]:
-    """Rules whose scenarios used a fault that never bit, with the fault."""
-    never = {row["fault"] for row in engine.rows(_FAULT_COUNTS) if not row["landed"]}
-    return {
-        rule: fault.name
-        for scenario in recorded.played
-        for verb in sorted(scenario.verbs())
-        if (fault := fault_of_verb(verb)) is not None and fault.name in never
-        for rule in scenario.rules
-    }
+    """Rules with a scenario in which a fault was tried and never bit, with the fault."""
+    landed: dict[str, set[str]] = {}
+    for row in engine.rows(_FAULTS_OF_TOPICS):
+        if row["landed"]:
+            landed.setdefault(row["topic"], set()).add(row["fault"])
+    missing: dict[str, str] = {}
+    for scenario in recorded.played:
+        seen = {
+            fault for topic, faults in landed.items() if scenario.owns(topic) for fault in faults
+        }
+        for verb in sorted(scenario.verbs()):
+            fault = fault_of_verb(verb)
+            if fault is not None and fault.name not in seen:
+                missing |= dict.fromkeys(scenario.rules, fault.name)
+    return missing
 
 
 def _proven(judged: Judged, toothless: Mapping[str, str]) -> Judged:
     fault = toothless.get(judged.rule.id)
     if fault is None or judged.verdict not in (Verdict.PASS, Verdict.WEAK):
         return judged
-    return replace(judged, verdict=Verdict.INCONCLUSIVE, reason=f"the fault {fault} never landed")
+    return replace(judged, verdict=Verdict.INCONCLUSIVE, reason=f"the fault {fault} did not land")
 
 
 def _unplayable(recorded: Recorded) -> Mapping[str, str]:
     """Rules all of whose scenarios were skipped, with the reason of the last one."""
     played = {rule for scenario in recorded.played for rule in scenario.rules}
     return {
-        rule: recorded.skipped[scenario.name]
-        for scenario in SCENARIOS
-        if scenario.name in recorded.skipped
+        rule: reason
+        for scenario, reason in recorded.skipped.items()
         for rule in scenario.rules
         if rule not in played
     }

@@ -126,6 +126,8 @@ class SparkEngine:
         self._rows: dict[str, int] = {}
 
     def load(self, table: str, path: Path) -> None:
+        # A JVM has a working folder of its own: a relative path might name somebody else's run.
+        path = path.resolve()
         self._spark.read.parquet(str(path)).createOrReplaceTempView(table)
         self._rows[table] = _row_count(path)
         rows = max(self._rows.values())

@@ -1,0 +1,94 @@
+"""The lab: what was not exercised, or not touched by its fault, proves nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.catalogue import CATALOGUE
+from conformance.lab import Plan, judge, record
+from conformance.scenario import Scenario
+from harness.history import Run
+from harness.rules import Judged, Verdict
+from harness.sut import reference_sut
+from harness.worlds.sim import SimTransport
+from spark_checkers.engine import InlineEngine
+
+LATE = Scenario(
+    name="A late request",
+    rules=("MIG-016",),
+    script="""
+        old  call     create
+        old  hold     initialize b0=100 epoch=5 seeds=A
+        new  call     register epoch=6
+        old  release
+    """,
+)
+UPGRADE = Scenario(
+    name="An old log",
+    rules=("MIG-019",),
+    older_schema=True,
+    script="""
+        lab  upgrade  t=t p=0
+        a    call     get
+    """,
+)
+
+
+def verdicts(folder: Path, *scenarios: Scenario) -> dict[str, Judged]:
+    sut = reference_sut(control_plane="memory")
+    run = Run.create(folder / "run", run="test", sut=sut.name, world="sim", seed=1)
+    recorded = record(run, sut, Plan(world="sim", seed=1, scenarios=scenarios, rounds=0))
+    engine = InlineEngine()
+    judged = judge(recorded, CATALOGUE.judged(), engine, reference=True).judged
+    engine.close()
+    return {one.rule.id: one for one in judged}
+
+
+def test_a_rule_whose_fault_landed_is_proven(tmp_path: Path) -> None:
+    assert verdicts(tmp_path, LATE)["MIG-016"].verdict is Verdict.PASS
+
+
+def test_a_rule_whose_fault_did_not_land_has_no_proof(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really = SimTransport.hold
+
+    def toothless(self: SimTransport, operation: object) -> dict[str, int]:
+        really(self, operation)  # type: ignore[arg-type] # only handed on
+        return {"requests_held": 0}
+
+    monkeypatch.setattr(SimTransport, "hold", toothless)
+
+    judged = verdicts(tmp_path, LATE)["MIG-016"]
+
+    assert judged.verdict is Verdict.INCONCLUSIVE
+    assert judged.reason == "the fault hold-request did not land"
+
+
+def test_a_rule_that_this_world_cannot_exercise_is_not_observable(tmp_path: Path) -> None:
+    judged = verdicts(tmp_path, LATE, UPGRADE)["MIG-019"]
+
+    assert judged.verdict is Verdict.NOT_OBSERVABLE
+    assert judged.reason == "an old schema needs the control plane postgres; memory has none"
+
+
+def test_a_rule_that_nothing_exercised_has_no_proof(tmp_path: Path) -> None:
+    assert verdicts(tmp_path, LATE)["MIG-011"].verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_run_that_broke_off_is_incomplete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: object, **options: object) -> None:
+        raise RuntimeError("the generator failed")
+
+    monkeypatch.setattr("conformance.lab.generate", fail)
+    sut = reference_sut(control_plane="memory")
+    run = Run.create(tmp_path / "run", run="test", sut=sut.name, world="sim", seed=1)
+
+    with pytest.raises(RuntimeError):
+        record(run, sut, Plan(world="sim", seed=1, scenarios=(LATE,), rounds=1))
+
+    assert not run.seal().complete
