@@ -194,4 +194,28 @@ SCENARIOS = (
             newer  call  get
         """,
     ),
+    Scenario(
+        name="A leader dies with its request on the way",
+        rules=("MIG-004", "MIG-021"),
+        script="""
+            a  call  create
+            a  hold  initialize b0=100 epoch=5 seeds=A
+            a  kill
+            b  call  initialize b0=100 epoch=6 seeds=A
+            b  call  initialize b0=100 epoch=6 seeds=A
+            b  call  get
+        """,
+    ),
+    Scenario(
+        name="A request is lost and sent again",
+        rules=("MIG-004", "MIG-021"),
+        script="""
+            a  call  create
+            a  drop  initialize b0=100 epoch=5 seeds=A
+            b  call  get
+            a  call  initialize b0=100 epoch=5 seeds=A
+            b  call  initialize b0=100 epoch=5 seeds=A
+            b  call  get
+        """,
+    ),
 )
