@@ -1,0 +1,38 @@
+"""The ports: the only ways in which code of the reference touches the outside."""
+
+from dataclasses import dataclass
+
+from reference_impl.control_plane.port import ControlPlane
+from reference_impl.ports.clock import Clock, Rng
+from reference_impl.ports.disk import Disk
+from reference_impl.ports.effects import Gate
+from reference_impl.ports.network import Address, Connection, EndOfStream, Listener, Network
+from reference_impl.ports.object_store import ObjectStore
+
+__all__ = [
+    "Address",
+    "Clock",
+    "Connection",
+    "ControlPlane",
+    "Disk",
+    "EndOfStream",
+    "Gate",
+    "Listener",
+    "Network",
+    "ObjectStore",
+    "Ports",
+    "Rng",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """What a node is given when it starts; it cannot tell what is behind them."""
+
+    name: str
+    network: Network
+    disk: Disk
+    object_store: ObjectStore
+    control_plane: ControlPlane
+    clock: Clock
+    rng: Rng
