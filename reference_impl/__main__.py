@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import NoReturn
 
 from reference_impl.control_plane.agent import serve
-from reference_impl.control_plane.memory import MemoryControlPlane
+from reference_impl.control_plane.memory import MemoryControlPlane, Registers
 from reference_impl.control_plane.port import ControlPlane
 from reference_impl.control_plane.trace import TraceFile
 from reference_impl.decisions import DecisionError, Mutant, SqlMutant, apply, load_mutant
+from reference_impl.ports.effects import Gate, OpenGate, TracingGate
 
 MEMORY = "memory:"
 NOT_READY = 3
@@ -41,14 +42,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     mutants, sql_mutants = _mutants(options.mutant)
     if sql_mutants and options.dsn == MEMORY:
         _fail(USAGE, f"mutant {sql_mutants[0].name!r} edits SQL; {MEMORY} has none")
-    trace = None
+    gate: Gate = OpenGate()
     if options.trace is not None:
-        trace = TraceFile(options.trace, node=options.node, clock=options.clock)
+        gate = TracingGate(TraceFile(options.trace, node=options.node, clock=options.clock))
     plane: ControlPlane
     if options.dsn == MEMORY:
-        plane = MemoryControlPlane(trace=trace)
+        plane = MemoryControlPlane(Registers(), gate=gate)
     else:
-        plane = _postgres(options, sql_mutants, trace)
+        plane = _postgres(options, sql_mutants, gate)
     names = [*(one.name for one in mutants), *(one.name for one in sql_mutants)]
     try:
         serve(plane, lines_in=sys.stdin.buffer, lines_out=sys.stdout.buffer, mutants=names)
@@ -92,7 +93,7 @@ def _mutants(references: Sequence[str]) -> tuple[list[Mutant], list[SqlMutant]]:
 
 
 def _postgres(
-    options: argparse.Namespace, mutants: Sequence[SqlMutant], trace: TraceFile | None
+    options: argparse.Namespace, mutants: Sequence[SqlMutant], gate: Gate
 ) -> ControlPlane:
     # Here and not above: an agent in memory starts without loading a database driver.
     import psycopg
@@ -112,7 +113,7 @@ def _postgres(
             _fail(NOT_READY, f"no schema at {options.dsn}: {problem}")
         print(f"no database at {options.dsn} yet: {problem}", file=sys.stderr, flush=True)
     timeouts = Timeouts.within(options.call_timeout_s)
-    return PostgresControlPlane(options.dsn, timeouts=timeouts, trace=trace)
+    return PostgresControlPlane(options.dsn, timeouts=timeouts, gate=gate)
 
 
 def _fail(status: int, message: str) -> NoReturn:

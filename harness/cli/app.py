@@ -151,12 +151,15 @@ def replay(
     run: Annotated[str, typer.Argument(help="A run by its number or folder.")],
     rule: Rules = None,
     engine: Annotated[str | None, typer.Option(help="spark or inline; default as before.")] = None,
+    until_op: Annotated[
+        int | None, typer.Option(min=0, help="Stop once the event of this index is recorded.")
+    ] = None,
     as_json: Json = False,
 ) -> int:
-    """Repeat a run as its header says."""
-    from harness.cli import certify as body
+    """Repeat a run: as its header says, or step by step if a state machine recorded it."""
+    from harness.cli.replay import run as body
 
-    return body.replay(run, rules=rule or (), engine=engine, as_json=as_json)
+    return body(run, rules=rule or (), engine=engine, until_op=until_op, as_json=as_json)
 
 
 @app.command()

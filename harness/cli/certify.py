@@ -10,7 +10,7 @@ import datetime
 import json
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from conformance.lab import Plan, Recorded, judge, record, smoke
 from conformance.scenarios import SCENARIOS
 from harness.cli.java import java_home_for_spark
 from harness.cli.progress import Stage, plural
-from harness.cli.runs import RUNS, VERDICT_FILE, find_run, next_run, read_json
+from harness.cli.runs import RUNS, VERDICT_FILE, next_run
 from harness.history import Run
 from harness.rules import Catalogue, Judgement, Verdict
 from harness.sut import Sut, UsageError, find_sut, reference_sut
@@ -78,9 +78,16 @@ def run(options: Options) -> int:
     return _conclude(options, sut, header, judgement, folder, stage)
 
 
-def replay(name: str, *, rules: Sequence[str], engine: str | None, as_json: bool) -> int:
+def replay(
+    name: str,
+    header: Mapping[str, Any],
+    *,
+    rules: Sequence[str],
+    engine: str | None,
+    as_json: bool,
+) -> int:
     """Run again what a run's header says."""
-    asked = read_json(find_run(name) / "header.json").get("options")
+    asked = header.get("options")
     if not isinstance(asked, dict):
         raise UsageError(f"run {name} was not made by certify; there is nothing to repeat")
     return run(

@@ -11,7 +11,6 @@ import json
 import sys
 import tempfile
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,23 +18,13 @@ from conformance.catalogue import CATALOGUE
 from harness.cli.certify import open_chosen_engine
 from harness.cli.progress import Stage, plural
 from harness.cli.runs import RUNS, find_run
-from harness.history import History, Run, import_history, read_history, write_tables
+from harness.history import History, Run, import_history, read_history
 from harness.rules import Verdict
 from harness.sut import LabBroken, UsageError
 from reports import terminal
 from spark_checkers.engine import Engine
 from spark_checkers.judge import judge_history
-from spark_checkers.linearizability import MODELS, search_rows
-
-SEARCHED = tuple(model for model in MODELS if not model.startswith("boundary"))
-_SHOWN_BY = {
-    "cas": "cas-register",
-    "write": "register",
-    "put": "kv",
-    "append": "kv",
-    "acquire": "mutex",
-    "release": "mutex",
-}
+from spark_checkers.search_history import SEARCHED, search_history
 
 
 def run(
@@ -52,7 +41,8 @@ def run(
         chosen = open_chosen_engine(engine, master=master, log=Path(scratch) / "spark.log")
         try:
             if history.header.get("world") == "import" or model is not None:
-                found = _search(history, model, initial, chosen, Path(scratch))
+                first = _initial(initial)
+                found = search_history(history, model, first, chosen, Path(scratch))
             else:
                 found = _by_rules(history, chosen, Path(scratch), stage)
         finally:
@@ -82,59 +72,14 @@ def _history_file(path: Path) -> Path:
     return run_.history
 
 
-def _search(
-    history: History, model: str | None, initial: str, engine: Engine, scratch: Path
-) -> dict[str, Any]:
-    tables = write_tables(history, scratch / "tables")
-    engine.load("ops", tables["ops"])
-    name = model or _guess(engine)
-    function = partial(search_rows, model=name, initial=_initial(initial, name))
-    results = engine.per_key("ops", ("key",), function)
-    bad = sorted((r for r in results if r["verdict"] == "not-linearizable"), key=_first_op)
-    unknown = [r for r in results if r["verdict"] == "unknown"]
-    damaged = bool(tables.problems) or not history.complete
-    seen = sum(int(r["operations"]) for r in results)
-    valid = False if bad else None if unknown or damaged or not seen else True
-    anomalies = []
-    for kind, rows in (("not-linearizable", bad), ("search-budget-exhausted", unknown)):
-        if rows:
-            first = {"key": rows[0]["key"], "op": rows[0]["op"], "why": rows[0]["explanation"]}
-            anomalies.append({"type": kind, "count": len(rows), "first": first})
-    return {
-        "valid": valid,
-        "model": name,
-        "ops": seen,
-        "keys": len(results),
-        "anomalies": anomalies,
-    }
-
-
-def _guess(engine: Engine) -> str:
-    seen = {row["f"] for row in engine.rows("SELECT DISTINCT f FROM ops")}
-    if seen & {"send", "poll"}:
-        raise UsageError("send and poll operations need the model kafka, which is not built yet")
-    for f, model in _SHOWN_BY.items():
-        if f in seen:
-            return model
-    known = ", ".join(sorted(str(f) for f in seen)) or "nothing"
-    raise UsageError(
-        f"no model fits operations {known}; name one with --model {'|'.join(SEARCHED)}"
-    )
-
-
-def _initial(text: str, model: str) -> object:
+def _initial(text: str) -> object:
+    """The value that a text means: nil, JSON, or itself."""
     if text == "nil":
         return None
-    if model not in ("register", "cas-register"):
-        raise UsageError(f"the model {model} has no initial value to choose: leave --initial out")
     try:
         return json.loads(text)
     except ValueError:
         return text
-
-
-def _first_op(row: dict[str, Any]) -> int:
-    return int(row["op"])
 
 
 def _by_rules(history: History, engine: Engine, scratch: Path, stage: Stage) -> dict[str, Any]:

@@ -80,6 +80,11 @@ class ShardWriter:
             self._append(line)
             self._lines += 1
 
+    @property
+    def lines(self) -> int:
+        """How many events it has recorded."""
+        return self._lines
+
     def close(self) -> None:
         """Write the end line, which says that this writer finished. Closing twice is harmless."""
         with self._lock:

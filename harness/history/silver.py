@@ -3,7 +3,7 @@
 Rows are gathered in small batches, turned into Arrow, and written as Parquet row groups, so memory
 does not grow with the history. A row whose values do not fit its columns (it comes from a line that
 says one thing and means another) is taken out, reported as a problem, and the others are kept.
-Every table is written, also when it is empty: a checker may rely on all of them.
+Every table asked for is written, also when it is empty: a checker may rely on all of them.
 
 Files appear under their names only when all of them are whole.
 """
@@ -11,7 +11,7 @@ Files appear under their names only when all of them are whole.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -140,19 +140,23 @@ def _lay_out(history: History, open_table: OpenTable) -> list[Problem]:
     return log.listed()
 
 
-def write_tables(history: History, folder: Path | str) -> Written:
-    """Write every table of `TABLES` into a folder as `NAME.parquet`.
+def write_tables(
+    history: History, folder: Path | str, *, only: Collection[str] = TABLES.keys()
+) -> Written:
+    """Write tables of `TABLES`, all of them unless told, into a folder as `NAME.parquet`.
 
-    The result maps names to files; its `problems` are what could not be laid out, beside
-    `history.problems`, which are what could not be read.
+    The result maps names to files; its `problems` are what could not be laid out in any table,
+    written or not, beside `history.problems`, which are what could not be read.
     """
     folder = Path(folder)
-    paths = {name: folder / f"{name}.parquet" for name in TABLES}
+    paths = {name: folder / f"{name}.parquet" for name in TABLES if name in only}
     writers: dict[str, pq.ParquetWriter] = {}
     try:
         folder.mkdir(parents=True, exist_ok=True)
 
         def open_table(table: Table) -> WriteGroup:
+            if table.name not in paths:
+                return lambda rows: None
             fresh = paths[table.name].with_suffix(".tmp")
             writer = writers[table.name] = pq.ParquetWriter(fresh, arrow_schema(table))
             return lambda rows: writer.write_table(rows, row_group_size=_ROWS_A_GROUP * 2)

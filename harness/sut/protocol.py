@@ -47,6 +47,12 @@ class Answer:
     error: str
     stored: Mapping[str, object] = field(hash=False)
 
+    @classmethod
+    def of(cls, reply: Mapping[str, object]) -> Answer:
+        """What a reply of the reference says; nobody has to check its form."""
+        stored = {name: reply[name] for name in STATE if reply.get(name) is not None}
+        return cls(error=str(reply["error"]), stored=stored)
+
     @property
     def definite(self) -> bool:
         """Whether it says what happened; an error nobody knows says nothing."""

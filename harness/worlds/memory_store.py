@@ -1,65 +1,44 @@
-"""The in-memory control plane as the simulated world steps it: every yield is a turn."""
+"""The registers of a simulation in memory, as the lab reaches them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from harness.simulation.gate import Condition
+from harness.simulation.simulation import Simulation
 from harness.sut.errors import LabBroken
 from harness.workloads.verbs import ALL_VERBS
-from harness.worlds.recorder import Recorder
-from harness.worlds.sim import Call
 from harness.worlds.transport import Log, Row
-from reference_impl.control_plane.boundary import classify_failure
-from reference_impl.control_plane.memory import MemoryControlPlane
-from reference_impl.control_plane.port import Reply, Request, unknown_outcome
-
-
-class NodeTrace:
-    """Writes each transaction that a port reports as an effect of the node that is running."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        self.node = 0
-        self._recorder = recorder
-
-    def effect(self, *, call: str, args: Mapping[str, object], outcome: str) -> None:
-        """One transaction, as the port saw it."""
-        self._recorder.effect(self.node, call, args, outcome)
+from reference_impl.ports.effects import Trouble
 
 
 class MemoryStore:
-    """The in-memory control plane; its outages are played by the transport."""
+    """The registers that the nodes of a simulation share; they cannot break, so gates play it."""
 
     verbs = ALL_VERBS - {"upgrade"}
 
-    def __init__(self, recorder: Recorder) -> None:
-        self._trace = NodeTrace(recorder)
-        self._control_plane = MemoryControlPlane(trace=self._trace)
+    def __init__(self, sim: Simulation) -> None:
+        self._registers = sim.registers
+        self._conditions = sim.effects.conditions
+        self._failure = Condition(port="control_plane", trouble=Trouble.BROKEN)
 
-    def call(self, node: int, request: Request) -> Call:
-        """Not yet started."""
-        return self._control_plane.call(request)
+    @property
+    def errors_answered(self) -> int:
+        """What gates answered in its name."""
+        return self._failure.bitten
 
-    def advance(self, node: int, call: Call) -> Reply | None:
-        """Up to the next turn, or to the reply."""
-        self._trace.node = node
-        try:
-            call.send(None)
-        except StopIteration as finished:
-            reply: Reply = finished.value
-            return reply
-        return None
+    def break_down(self) -> None:
+        """Whatever gets here is answered with a hard error."""
+        self._failure = Condition(port="control_plane", trouble=Trouble.BROKEN)
+        self._conditions.append(self._failure)
 
-    def failure(self, sqlstate: str | None) -> Reply:
-        """As the reference classifies it."""
-        return failure_reply(sqlstate)
-
-    def broken(self, broken: bool) -> bool:
-        """Memory cannot lose its functions."""
-        return False
+    def mend(self) -> None:
+        """It gets here again."""
+        self._conditions.remove(self._failure)
 
     def probe(self) -> list[Row]:
         """The objects themselves, not what a call says about them."""
-        return self._control_plane.rows()
+        return self._registers.rows()
 
     def upgrade(self, logs: Sequence[Log]) -> None:
         """Memory has no schema."""
@@ -67,8 +46,3 @@ class MemoryStore:
 
     def close(self) -> None:
         """Nothing to let go of."""
-
-
-def failure_reply(sqlstate: str | None) -> Reply:
-    """What the reference tells its caller when the control plane fails with this SQLSTATE."""
-    return unknown_outcome(classify_failure(sqlstate), "the control plane failed")

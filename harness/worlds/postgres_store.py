@@ -1,66 +1,61 @@
-"""The control plane on PostgreSQL as the simulated world steps it.
+"""The control planes of a simulation on a real PostgreSQL.
 
-Its coroutines yield for two reasons: a bare yield is the turn between two transactions, a future
-means that the database has not answered yet. Futures are passed on to a private event loop, so from
-outside a transaction looks as atomic as in memory. Each node has a connection of its own.
+A database answers in real time, on a real event loop. So each transaction is carried out aside, on
+a private loop, while simulated time stands still: to the simulation it is as atomic as in memory.
+Whatever else befalls it (delays, refusals, lost replies, being held) is the simulated gate's affair
+and the same as in memory. Each life of a node has a connection of its own.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import types
-from collections.abc import Generator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
+from harness.simulation.loop import SimLoop
 from harness.workloads.verbs import ALL_VERBS
 from harness.worlds.database import Database
-from harness.worlds.memory_store import NodeTrace, failure_reply
-from harness.worlds.recorder import Recorder
-from harness.worlds.sim import Call
 from harness.worlds.transport import Log, Row
-from reference_impl.control_plane.port import Reply, Request
+from reference_impl.control_plane.port import Reply
 from reference_impl.control_plane.postgres import PostgresControlPlane
-from reference_impl.decisions import SqlMutant
-
-
-def open_store(
-    recorder: Recorder, *, schema_upto: int | None, mutants: Sequence[SqlMutant]
-) -> PostgresStore:
-    """A fresh database and nothing connected to it yet."""
-    return PostgresStore(recorder, Database(schema_upto=schema_upto, mutants=mutants))
+from reference_impl.ports.effects import Effect, Gate, Result
 
 
 class PostgresStore:
-    """A real database, one connection per node, stepped from one private event loop."""
+    """A fresh database, and the connections of a simulation to it."""
 
     verbs = ALL_VERBS
 
-    def __init__(self, recorder: Recorder, database: Database) -> None:
-        self._trace = NodeTrace(recorder)
+    def __init__(self, loop: SimLoop, database: Database) -> None:
+        self.errors_answered = 0
+        self._simulated = loop
+        self._real = asyncio.new_event_loop()
         self._database = database
-        self._loop = asyncio.new_event_loop()
-        self._planes: dict[int, PostgresControlPlane] = {}
+        self._planes: list[PostgresControlPlane] = []
 
-    def call(self, node: int, request: Request) -> Call:
-        """Not yet started; nodes do not share a connection."""
-        if node not in self._planes:
-            self._planes[node] = PostgresControlPlane(self._database.dsn, trace=self._trace)
-        return self._planes[node].call(request)
+    def control_plane(self, gate: Gate) -> PostgresControlPlane:
+        """The port of one life of a node; it connects at the first call."""
+        plane = PostgresControlPlane(self._database.dsn, gate=_Aside(gate, self))
+        self._planes.append(plane)
+        return plane
 
-    def advance(self, node: int, call: Call) -> Reply | None:
-        """Up to the next turn, or to the reply."""
-        self._trace.node = node
-        return self._loop.run_until_complete(_awaited(call))
+    async def carry_out(self, effect: Effect[Result]) -> Result:
+        """In real time, and in no simulated time."""
+        with self._simulated.aside():
+            result = self._real.run_until_complete(_awaited(effect))
+        if isinstance(result, Reply) and not result.error.definite:
+            self.errors_answered += 1
+        return result
 
-    def failure(self, sqlstate: str | None) -> Reply:
-        """As the reference classifies it."""
-        return failure_reply(sqlstate)
-
-    def broken(self, broken: bool) -> bool:
+    def break_down(self) -> None:
         """The schema really goes away."""
-        self._database.mislay(broken)
-        return True
+        self.errors_answered = 0
+        self._database.mislay(True)
+
+    def mend(self) -> None:
+        """It comes back."""
+        self._database.mislay(False)
 
     def probe(self) -> list[Row]:
         """The tables themselves."""
@@ -74,24 +69,22 @@ class PostgresStore:
         """Connections, loop and database."""
         with contextlib.ExitStack() as stack:
             stack.callback(self._database.close)
-            stack.callback(self._loop.close)
-            for plane in self._planes.values():
-                self._loop.run_until_complete(plane.close())
+            stack.callback(self._real.close)
+            for plane in self._planes:
+                self._real.run_until_complete(plane.close())
 
 
-async def _awaited(call: Call) -> Reply | None:
-    return await until_turn(call)
+class _Aside:
+    """A simulated gate behind which effects are carried out on the real loop."""
+
+    def __init__(self, gate: Gate, store: PostgresStore) -> None:
+        self._gate = gate
+        self._store = store
+
+    async def run(self, effect: Effect[Result]) -> Result:
+        """Through the gate, and aside from there."""
+        return await self._gate.run(replace(effect, do=lambda: self._store.carry_out(effect)))
 
 
-@types.coroutine
-def until_turn(call: Call) -> Generator[Any, None, Reply | None]:
-    """Run one transaction inside an event loop: futures go to the loop, a bare yield ends it."""
-    while True:
-        try:
-            waiting_for = call.send(None)
-        except StopIteration as finished:
-            reply: Reply = finished.value
-            return reply
-        if waiting_for is None:
-            return None
-        yield waiting_for
+async def _awaited(effect: Effect[Result]) -> Result:
+    return await effect.do()

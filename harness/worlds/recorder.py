@@ -7,14 +7,14 @@ line. Only this file knows the shape of those lines.
 An invocation is written before the request leaves, a completion after the reply came in. So the
 recorded interval is never shorter than the real one, and an order it shows really was there.
 
-The clock and the lock come in from outside: a simulated world has a step counter and needs no lock,
-a world with reader threads has the host's clock and a real one.
+The clock and the lock come in from outside: a simulated world has virtual time and needs no lock, a
+world with reader threads has the host's clock and a real one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from harness.history import classify
@@ -23,6 +23,9 @@ from harness.workloads.calls import Value
 from harness.worlds.place import Place
 
 Line = dict[str, object]
+
+# What an operation is about, said on both of its lines.
+_OBJECT = ("topic", "partition", "key")
 Evidence = Mapping[str, int | str]
 
 
@@ -57,18 +60,21 @@ class Recorder:
     """Writes operations, faults and probes of one world into one shard."""
 
     def __init__(
-        self, place: Place, *, now: Callable[[], int], lock: AbstractContextManager[object]
+        self,
+        place: Place,
+        *,
+        now: Callable[[], int],
+        lock: AbstractContextManager[object] | None = None,
     ) -> None:
         self.unanswered = 0
         self._place = place
         self._writer = place.writer
         self._clock = place.clock
         self._now = now
-        self._lock = lock
+        self._lock = lock or nullcontext()
         self._nodes: dict[str, int] = {}
         self._process: dict[str, int] = {}
         self._processes = place.first_process
-        self._effects: dict[int, int] = {}
 
     def node(self, client: str) -> int:
         """The node number of a client; the first client is node 1."""
@@ -84,13 +90,15 @@ class Recorder:
 
     def invoke(self, client: str, f: str, arguments: Mapping[str, Value]) -> Operation:
         """Record that a client is about to ask; to be called before anything is sent."""
+        if "topic" in arguments:
+            arguments = {**arguments, "topic": self.topic(str(arguments["topic"]))}
         with self._lock:
             operation = Operation(
                 client=client,
                 node=self.node(client),
                 process=self._process_of(client),
                 f=f,
-                arguments={**arguments, "topic": self.topic(str(arguments["topic"]))},
+                arguments=arguments,
             )
             line = self._operation_line(operation, "invoke")
             given = operation.arguments.items()
@@ -99,19 +107,20 @@ class Recorder:
             return operation
 
     def complete(self, operation: Operation, answer: Answer | None) -> bool:
-        """Record how it ended, None meaning that nobody will ever say; the first word counts."""
+        """Record the answer of a control plane, None meaning that nobody will ever say."""
+        first = self.finish(operation, *ending(operation.f, answer))
+        if first:
+            operation.error = None if answer is None else answer.error
+            self.unanswered += answer is None or not answer.definite
+        return first
+
+    def finish(self, operation: Operation, outcome: str, fields: Mapping[str, object]) -> bool:
+        """Record how an operation ended; False if it had ended already: the first word counts."""
         with self._lock:
             if not operation.open:
                 return False
-            error = None if answer is None else answer.error
-            outcome = "info" if error is None else classify(operation.f, error)
-            line = self._operation_line(operation, outcome)
-            line["error"] = error
-            if answer is not None and answer.definite and answer.stored:
-                line["stored"] = dict(answer.stored)
-            self._writer.write(line)
-            operation.outcome, operation.error = outcome, error
-            self.unanswered += answer is None or not answer.definite
+            self._writer.write({**self._operation_line(operation, outcome), **fields})
+            operation.outcome = outcome
             if outcome == "info":
                 self._process.pop(operation.client, None)
             return True
@@ -119,38 +128,47 @@ class Recorder:
     def begin_fault(self, name: str, target: str) -> Fault:
         """Record that a fault starts; this alone proves nothing."""
         fault = Fault(name=name, target=target)
-        self._fault_line(fault, "begin", {})
+        self.fault(name, target, "begin", {})
         return fault
 
     def landed(self, fault: Fault, evidence: Evidence) -> None:
         """Record that a fault bit, and what shows it."""
         fault.landed = True
-        self._fault_line(fault, "landed", evidence)
+        self.fault(fault.name, fault.target, "landed", evidence)
 
     def end_fault(self, fault: Fault, evidence: Evidence) -> None:
         """Record that a fault is over, with what it did in all."""
-        self._fault_line(fault, "end", evidence)
+        self.fault(fault.name, fault.target, "end", evidence)
 
     def probe(self, what: str, rows: list[dict[str, object]]) -> None:
         """Record an independent look at the store."""
         with self._lock:
             self._writer.write({**self._stamp("probe"), "what": what, "rows": rows})
 
-    def effect(self, node: int, call: str, args: Mapping[str, object], outcome: str) -> None:
-        """Record a transaction as the port of this node reported it."""
+    def effect(
+        self,
+        node: int,
+        *,
+        number: int,
+        port: str,
+        call: str,
+        args: Mapping[str, object],
+        outcome: str,
+    ) -> None:
+        """Record an effect as the gate of this node reported it."""
         with self._lock:
-            number = self._effects[node] = self._effects.get(node, 0) + 1
             line = {**self._stamp("effect"), "node": node, "effect": number}
-            line.update(port="control_plane", call=call, args=dict(args), outcome=outcome)
+            line.update(port=port, call=call, args=dict(args), outcome=outcome)
             self._writer.write(line)
 
-    def _fault_line(self, fault: Fault, phase: str, evidence: Evidence) -> None:
+    def fault(self, name: str, target: str, phase: str, evidence: Evidence) -> None:
+        """Record a phase of a fault."""
         with self._lock:
             self._writer.write(
                 {
                     **self._stamp("fault"),
-                    "name": fault.name,
-                    "target": fault.target,
+                    "name": name,
+                    "target": target,
                     "phase": phase,
                     "assumption": None,
                     "evidence": dict(evidence),
@@ -158,13 +176,13 @@ class Recorder:
             )
 
     def _operation_line(self, operation: Operation, type_: str) -> Line:
+        given = operation.arguments
         return {
             **self._stamp("op"),
             "process": operation.process,
             "type": type_,
             "f": operation.f,
-            "topic": operation.arguments["topic"],
-            "partition": operation.arguments["partition"],
+            **{name: given[name] for name in _OBJECT if name in given},
             "node": operation.node,
         }
 
@@ -176,6 +194,16 @@ class Recorder:
             self._process[client] = self._processes
             self._processes += 1
         return self._process[client]
+
+
+def ending(f: str, answer: Answer | None) -> tuple[str, Line]:
+    """How a call of a control plane ended, by its answer: the type, and what the line says."""
+    if answer is None:
+        return "info", {"error": None}
+    fields: Line = {"error": answer.error}
+    if answer.definite and answer.stored:
+        fields["stored"] = dict(answer.stored)
+    return classify(f, answer.error), fields
 
 
 def _jsonable(value: Value) -> object:

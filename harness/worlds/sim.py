@@ -1,55 +1,61 @@
-"""The simulated world: one process, no threads, no clock; the same script gives the same bytes.
+"""The simulated world: one process, virtual time; the same script and seed give the same bytes.
 
-A request is a coroutine of the control plane that this transport advances by hand, one transaction
-at a time. Until its first transaction it is in the network; between two transactions it can be
-held, killed or overtaken; after the last one its reply travels back. Time is the number of steps
-played.
+Each client is a node of a simulation. Its program takes requests from an inbox, one at a time, asks
+its control plane, and writes the answer down when it has it. Requests and replies take their time
+on the way, and a client takes its time to ask, unless somebody waits for the answer. The seed says
+how long. So what was begun is carried out, and answered, at some moment between `begin` and `end`:
+two begun requests really interleave, differently for each seed and identically for the same one.
 
-What was begun and not yet ended is carried out at some moment in between, chosen by the seed after
-each step, and its reply arrives at `end`. So two begun requests really interleave, differently for
-each seed and identically for the same one.
+What is under way is not in the client's hands any more. The request of a client that is killed or
+paused is carried out all the same, and the reply of a paused one waits until it goes on. Only what
+the lab holds back in the network goes down with its client, as it would with a connection.
 
-An outage is answered as the reference's own code would: the decision that classifies failures is
-asked with the SQLSTATE a database would have given, so a mutant of it shows here as well.
+An outage is answered by the reference's own code: a transaction that meets it is told so at its
+gate, and the port says what that means to a caller.
 """
 
 from __future__ import annotations
 
-import random
-from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from harness.sut.protocol import STATE, Answer
+from harness.simulation.gate import Condition
+from harness.simulation.process import Process
+from harness.simulation.simulation import Simulation
+from harness.sut.protocol import Answer
 from harness.workloads.verbs import ALL_VERBS
 from harness.worlds.recorder import Evidence, Operation, Recorder
 from harness.worlds.transport import Log, Row, Transport
-from reference_impl.control_plane.flow import effect_args, transactions_of
-from reference_impl.control_plane.port import Reply, Request, Seed
+from reference_impl.control_plane.port import Request, Seed
+from reference_impl.ports import Ports
+from reference_impl.ports.effects import Trouble
 
-Call = Coroutine[Any, Any, Reply]
+PORT = "control_plane"
 
-# What a database that cannot be reached, and one without our functions, would say.
-UNREACHABLE: str | None = None
-UNDEFINED_FUNCTION = "42883"
+# A round trip takes 0.4 to 2 ms. A step of the script takes less than the shortest way there, so
+# that nothing is carried out before the next step, but a few steps make a difference. A client that
+# nobody urges may let several round trips of the others pass before it asks.
+STEP_S = 0.0001
+DAWDLE_S = 0.02
 
 
 class Store(Protocol):
-    """A control plane that can be stepped, looked into and damaged."""
+    """The lab's own way to the database behind the control planes of a simulation."""
 
     verbs: frozenset[str]
 
-    def call(self, node: int, request: Request) -> Call:
-        """The coroutine of one call, not yet started."""
+    @property
+    def errors_answered(self) -> int:
+        """How many transactions were answered with a hard error since it broke down."""
 
-    def advance(self, node: int, call: Call) -> Reply | None:
-        """Run one transaction of it; the reply if that was the last one."""
+    def break_down(self) -> None:
+        """Answer everything with a hard error."""
 
-    def failure(self, sqlstate: str | None) -> Reply:
-        """What a caller is told when the control plane fails this way."""
-
-    def broken(self, broken: bool) -> bool:
-        """Start or end a hard failure; False if the transport has to play it."""
+    def mend(self) -> None:
+        """Answer properly again."""
 
     def probe(self) -> list[Row]:
         """All rows, from the store itself."""
@@ -62,118 +68,114 @@ class Store(Protocol):
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class _Flight:
-    """One request on its way: not started, somewhere in between, or done with a reply."""
+class _Client:
+    """A client: the node that acts for it, and where its last request stands."""
 
-    operation: Operation
-    request: Request
-    call: Call
-    passed: int = 0  # transactions carried out
-    held: bool = False
-    reply: Reply | None = None
+    node: str
+    inbox: asyncio.Queue[Operation] = field(default_factory=asyncio.Queue)
+    urged: asyncio.Event = field(default_factory=asyncio.Event)  # somebody waits for the answer
+    operation: Operation | None = None
+    held: Condition | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether it asked something and has no answer."""
+        return self.operation is not None and self.operation.open
 
 
 class SimTransport(Transport):
-    """Carries requests by stepping coroutines."""
+    """Carries requests by letting simulated time pass."""
 
-    def __init__(self, recorder: Recorder, store: Store, *, seed: int) -> None:
+    def __init__(self, recorder: Recorder, sim: Simulation, store: Store) -> None:
         self.supports = ALL_VERBS & store.verbs
-        self.steps = 0
         self._recorder = recorder
+        self._sim = sim
         self._store = store
-        self._random = random.Random(seed)
-        self._flights: dict[str, _Flight] = {}
-        self._paused: dict[str, int] = {}
-        self._bitten: dict[str, int] = {}
-        self._plays_failure = False
+        self._conditions = sim.effects.conditions
+        self._clients: list[_Client] = []
+        self._refusal = Condition(port=PORT, trouble=Trouble.REFUSED)
+
+    def prepare(self, client: str) -> None:
+        """Start its node if it is down."""
+        self._client(client)
 
     def send(self, operation: Operation) -> None:
-        """Put it in the network; settling decides when it is carried out."""
-        request = _request(operation)
-        call = self._store.call(operation.node, request)
-        flight = _Flight(operation=operation, request=request, call=call)
-        self._flights[operation.client] = flight
+        """Put it in the inbox of its client, who asks as soon as it runs."""
+        client = self._client(operation.client)
+        client.operation, client.urged = operation, asyncio.Event()
+        client.inbox.put_nowait(operation)
 
     def wait(self, operation: Operation) -> None:
-        """Carry out what is left of it and deliver the reply."""
-        if operation.open:
-            self._tell(operation, self._run(self._flights[operation.client]))
-        self._flights.pop(operation.client, None)
+        """Let time pass until the answer is there."""
+        self._until(operation, lambda: False)
 
     def hold(self, operation: Operation) -> Evidence:
-        """It stays in the network until somebody lets it go."""
+        """Its transactions stay in the network until somebody lets them go."""
+        client = self._client(operation.client)
+        client.held = held = self._impose(client, Condition(port=PORT, holds=True))
         self.send(operation)
-        self._flights[operation.client].held = True
-        return {"requests_held": 1}
+        self._until(operation, lambda: held.bitten > 0)
+        return {"requests_held": held.bitten}
 
     def step(self, operation: Operation) -> Evidence:
-        """One transaction; the reply travels back if it was the last."""
-        flight = self._flights[operation.client]
-        if flight.reply is not None:
-            return {"transactions_passed": 0, "requests_left": 0}
-        reply = self._advance(flight)
-        if reply is not None:
-            self._tell(operation, reply)
-        return {"transactions_passed": 1, "requests_left": int(reply is None)}
+        """One transaction; then it is complete, or its next transaction is held."""
+        held = self._client(operation.client).held
+        assert held is not None, "the player steps only what it held"
+        before, passed = held.bitten, held.release(1)
+        self._until(operation, lambda: held.bitten > before)
+        return {"transactions_passed": passed, "requests_left": int(operation.open)}
 
     def release(self, operation: Operation) -> None:
-        """Waiting does the rest."""
-        self._flights[operation.client].held = False
+        """Let go of what is held; what comes after it is not held any more."""
+        self._let_go(self._client(operation.client)).release()
 
     def lose(self, operation: Operation, *, held: bool) -> Evidence:
-        """Carried out whole; the caller only learns that nothing came back."""
-        if not held:
-            self.send(operation)
-        if not operation.open:
-            return {"replies_dropped": 0}
-        self._run(self._flights[operation.client])
-        self._tell(operation, self._store.failure(UNREACHABLE))
-        return {"replies_dropped": 1}
+        """The next transaction is carried out, and nobody hears of it."""
+        loss = Condition(port=PORT, loses_replies=True, left=1)
+        return {"replies_dropped": self._lost(operation, loss, held=held)}
 
     def drop(self, operation: Operation, *, held: bool) -> Evidence:
-        """What has not been carried out never will be."""
-        if not held:
-            self.send(operation)
-        if not operation.open:
-            return {"requests_dropped": 0}
-        self._flights[operation.client].call.close()
-        self._tell(operation, self._store.failure(UNREACHABLE))
-        return {"requests_dropped": 1}
+        """The next transaction never gets there."""
+        loss = Condition(port=PORT, trouble=Trouble.REFUSED, left=1)
+        return {"requests_dropped": self._lost(operation, loss, held=held)}
 
     def kill(self, client: str) -> Evidence:
-        """The agent is gone, with whatever of its request had not been carried out."""
-        flight = self._flights.pop(client)
-        flight.call.close()
-        self._paused.pop(client, None)
-        return {"operations_open": int(flight.operation.open)}
+        """Its node dies, and with it what was held of its request."""
+        found = self._client(client)
+        if found.held is not None:
+            self._let_go(found).drop()
+        self._sim.kill(found.node)
+        return {"operations_open": int(found.waits)}
 
     def pause(self, client: str) -> None:
-        """Its request and its reply stay where they are."""
-        self._paused[client] = self.steps
+        """Its node stands still; what is under way is not."""
+        self._sim.pause(self._client(client).node)
 
     def resume(self, client: str) -> None:
-        """They go on."""
-        self._paused.pop(client)
+        """Its node goes on."""
+        self._sim.resume(self._life(self._client(client)))
 
     def stalled(self, client: str) -> Evidence:
         """A request of a paused client that is not complete is stalled."""
-        flight = self._flights.get(client)
-        return {"requests_stalled": int(flight is not None and flight.operation.open)}
+        return {"requests_stalled": int(self._client(client).waits)}
 
     def outage(self, verb: str) -> None:
-        """Refusals are played here; a hard failure by the store itself, if it can."""
-        if verb in ("refuse", "break"):
-            self._bitten[verb] = 0
-        if verb in ("heal", "mend"):
-            self._bitten.pop("refuse" if verb == "heal" else "break")
-        if verb in ("break", "mend"):
-            really = self._store.broken(verb == "break")
-            self._plays_failure = verb == "break" and not really
+        """Refusals happen on the way to the store, a hard failure in it."""
+        if verb == "refuse":
+            self._refusal = Condition(port=PORT, trouble=Trouble.REFUSED)
+            self._conditions.append(self._refusal)
+        elif verb == "heal":
+            self._conditions.remove(self._refusal)
+        elif verb == "break":
+            self._store.break_down()
+        elif verb == "mend":
+            self._store.mend()
 
     def bitten(self, verb: str) -> Evidence:
         """How many transactions ran into the outage."""
-        key = "refusals" if verb == "refuse" else "errors_answered"
-        return {key: self._bitten.get(verb, 0)}
+        if verb == "break":
+            return {"errors_answered": self._store.errors_answered}
+        return {"refusals": self._refusal.bitten}
 
     def probe(self) -> list[Row]:
         """Straight from the store."""
@@ -184,53 +186,78 @@ class SimTransport(Transport):
         self._store.upgrade(logs)
 
     def settle(self) -> None:
-        """Time passes: what was begun may be carried out now, or later."""
-        self.steps += 1
-        for client, flight in self._flights.items():
-            free = not flight.held and flight.reply is None and client not in self._paused
-            if free and self._random.random() < 0.5:
-                self._advance(flight)
+        """A step of the script takes its time."""
+        self._sim.advance(STEP_S)
 
     def close(self) -> None:
         """Abandon what is still on its way."""
-        for flight in self._flights.values():
-            flight.call.close()
-        self._flights.clear()
-        self._store.close()
+        with contextlib.ExitStack() as stack:
+            stack.callback(self._store.close)
+            self._sim.close()
 
-    def _run(self, flight: _Flight) -> Reply:
-        reply = flight.reply
-        while reply is None:
-            reply = self._advance(flight)
-        return reply
+    def _client(self, name: str) -> _Client:
+        """A client whose node is up; nodes are numbered as the recorder numbers clients."""
+        number = self._recorder.node(name)
+        while len(self._clients) < number:
+            self._add()
+        client = self._clients[number - 1]
+        if not self._sim.nodes[client.node].up:
+            client.inbox = asyncio.Queue()
+            self._sim.start(client.node)
+        return client
 
-    def _advance(self, flight: _Flight) -> Reply | None:
-        """One transaction, or the outage it runs into; the reply if there is one now."""
-        if "refuse" in self._bitten:
-            self._bitten["refuse"] += 1
-            return self._fail(flight, UNREACHABLE)
-        if "break" in self._bitten:
-            self._bitten["break"] += 1
-        if self._plays_failure:
-            return self._fail(flight, UNDEFINED_FUNCTION)
-        flight.reply = self._store.advance(flight.operation.node, flight.call)
-        flight.passed += 1
-        return flight.reply
+    def _add(self) -> None:
+        client = _Client(node=f"client-{len(self._clients) + 1}")
 
-    def _fail(self, flight: _Flight, sqlstate: str | None) -> Reply:
-        """The transaction that met an outage; the port reports it like any other."""
-        flight.call.close()
-        flight.reply = reply = self._store.failure(sqlstate)
-        transaction = transactions_of(flight.request)[flight.passed]
-        args = effect_args(flight.request, transaction)
-        self._recorder.effect(flight.operation.node, flight.request.f, args, str(reply.error))
-        return reply
+        async def program(ports: Ports) -> None:
+            while True:
+                operation = await client.inbox.get()
+                await _dawdle(client, ports)
+                reply = await ports.control_plane.call(_request(operation))
+                self._recorder.complete(operation, Answer.of(reply.to_json()))
 
-    def _tell(self, operation: Operation, reply: Reply) -> None:
-        found = reply.to_json()
-        error = str(found["error"])
-        stored = {name: found[name] for name in STATE if found.get(name) is not None}
-        self._recorder.complete(operation, Answer(error=error, stored=stored))
+        self._clients.append(client)
+        self._sim.add(client.node, program)
+
+    def _until(self, operation: Operation, reached: Callable[[], bool]) -> None:
+        """Let time pass until it is so, or the operation is complete."""
+        self._client(operation.client).urged.set()
+        self._sim.run_until(lambda: reached() or not operation.open)
+
+    def _life(self, client: _Client) -> Process:
+        process = self._sim.nodes[client.node].process
+        assert process is not None, f"{client.node} is up"
+        return process
+
+    def _impose(self, client: _Client, condition: Condition) -> Condition:
+        """Let it befall what a client asks in its present life, and in no former one."""
+        condition.life = self._life(client)
+        self._conditions.append(condition)
+        return condition
+
+    def _let_go(self, client: _Client) -> Condition:
+        held, client.held = client.held, None
+        assert held is not None, "the player lets go only of what it held"
+        self._conditions.remove(held)
+        return held
+
+    def _lost(self, operation: Operation, loss: Condition, *, held: bool) -> int:
+        """Let it run into a loss, to its end; whether that happened."""
+        self._impose(self._client(operation.client), loss)
+        if held:
+            self.release(operation)
+        else:
+            self.send(operation)
+        self.wait(operation)
+        self._conditions.remove(loss)
+        return loss.bitten
+
+
+async def _dawdle(client: _Client, ports: Ports) -> None:
+    """Mostly not for long."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(DAWDLE_S * ports.rng.random() ** 3):
+            await client.urged.wait()
 
 
 def _request(operation: Operation) -> Request:

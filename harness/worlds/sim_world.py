@@ -1,10 +1,11 @@
-"""Putting a simulated world together: control plane, mutants, virtual clock, shard."""
+"""Putting a simulated world together: control plane, mutants, virtual time, shard."""
 
 from __future__ import annotations
 
-import contextlib
+from collections.abc import Sequence
 
 from harness.history import Run
+from harness.simulation.simulation import Simulation
 from harness.sut.errors import UsageError
 from harness.sut.model import Sut
 from harness.worlds.memory_store import MemoryStore
@@ -13,7 +14,7 @@ from harness.worlds.place import take_place
 from harness.worlds.recorder import Recorder
 from harness.worlds.sim import SimTransport, Store
 from harness.worlds.world import PlayedWorld
-from reference_impl.decisions import mutated
+from reference_impl.decisions import SqlMutant, mutated
 
 
 def open_sim(
@@ -37,31 +38,33 @@ def open_sim(
         raise UsageError("an old schema needs the control plane postgres; memory has none")
     clock = "sim" if part == 0 and shard is None else f"sim-{shard or part}"
     place = take_place(run, world="sim", clock=clock, part=part, shard=shard)
-    ticks = _Ticks()
-    recorder = Recorder(place, now=ticks.now, lock=contextlib.nullcontext())
-    store: Store = MemoryStore(recorder)
-    if kind == "postgres":
-        # Here and not above: a simulation in memory starts without a database driver.
-        from harness.worlds.postgres_store import open_store
-
+    recorder = Recorder(place, now=lambda: sim.now_ns)
+    if kind == "memory":
+        sim = Simulation(seed, observer=recorder)
+        store: Store = MemoryStore(sim)
+    else:
         mutants = [one for _, one in sql_mutants]
-        store = open_store(recorder, schema_upto=schema_upto, mutants=mutants)
-    ticks.transport = transport = SimTransport(recorder, store, seed=seed)
+        sim, store = _on_postgres(recorder, seed, schema_upto=schema_upto, mutants=mutants)
     python = [mutant for _, mutant in python_mutants]
     return PlayedWorld(
         name="sim",
         place=place,
         recorder=recorder,
-        transport=transport,
+        transport=SimTransport(recorder, sim, store),
         around=lambda: mutated(*python),
     )
 
 
-class _Ticks:
-    """The simulated clock: how many steps have been played."""
+def _on_postgres(
+    recorder: Recorder, seed: int, *, schema_upto: int | None, mutants: Sequence[SqlMutant]
+) -> tuple[Simulation, Store]:
+    # Here and not above: a simulation in memory starts without a database driver.
+    from harness.worlds.database import Database
+    from harness.worlds.postgres_store import PostgresStore
 
-    transport: SimTransport | None = None
-
-    def now(self) -> int:
-        """Steps so far."""
-        return 0 if self.transport is None else self.transport.steps
+    database = Database(schema_upto=schema_upto, mutants=mutants)
+    sim = Simulation(
+        seed, observer=recorder, control_plane=lambda node, gate: store.control_plane(gate)
+    )
+    store = PostgresStore(sim.loop, database)
+    return sim, store

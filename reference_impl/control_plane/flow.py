@@ -6,11 +6,15 @@ that a mutant of one decision is felt in every flow that uses it.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from reference_impl.control_plane.boundary import (
+    NONE,
     LogRow,
     Steps,
+    classify_failure,
     epoch_after_reset,
     high_watermark_at,
     initialize_transactions,
@@ -18,7 +22,25 @@ from reference_impl.control_plane.boundary import (
     reported_boundary,
     reset_epoch_after,
 )
-from reference_impl.control_plane.port import UNDEFINED, BoundaryError, Reply, Request
+from reference_impl.control_plane.port import (
+    UNDEFINED,
+    BoundaryError,
+    Reply,
+    Request,
+    unknown_outcome,
+)
+from reference_impl.ports.effects import Effect, Gate, Trouble
+
+# What a database would say to each trouble; None is no answer at all.
+SQLSTATES: Mapping[Trouble, str | None] = MappingProxyType(
+    {
+        Trouble.REFUSED: None,
+        Trouble.LOST: None,
+        Trouble.BROKEN: "42883",  # undefined function
+        Trouble.CONFLICT: "40001",  # serialization failure
+        Trouble.FULL: "53100",  # disk full
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +55,25 @@ def transactions_of(request: Request) -> tuple[Transaction, ...]:
     """The transactions of a call: one, except where the plan of initialize says otherwise."""
     plan = initialize_transactions() if request.f == "initialize_diskless_migration" else ((),)
     return tuple(Transaction(steps=steps, admits=number == 0) for number, steps in enumerate(plan))
+
+
+Transact = Callable[[Request, Transaction], Awaitable[Reply]]
+
+
+async def carry_out(request: Request, transact: Transact, gate: Gate) -> Reply:
+    """The transactions of a call, each through the gate; the first that fails is the last."""
+    reply = reply_of(LogRow(), None, NONE)
+    for transaction in transactions_of(request):
+        reply = await gate.run(_effect(request, transaction, transact))
+        if reply.error is not NONE:
+            break
+    return reply
+
+
+def failed_reply(trouble: Trouble) -> Reply:
+    """What a caller is told when a transaction met this trouble."""
+    error = classify_failure(SQLSTATES[trouble])
+    return unknown_outcome(error, f"the control plane failed ({trouble})")
 
 
 def with_boundary(log: LogRow, boundary: int, leader_epoch: int | None) -> LogRow:
@@ -77,3 +118,14 @@ def effect_args(request: Request, transaction: Transaction) -> dict[str, object]
     args = request.to_json()
     del args["f"]
     return {**args, "steps": list(transaction.steps)} if transaction.steps else args
+
+
+def _effect(request: Request, transaction: Transaction, transact: Transact) -> Effect[Reply]:
+    return Effect(
+        port="control_plane",
+        call=request.f,
+        args=effect_args(request, transaction),
+        do=lambda: transact(request, transaction),
+        failed=failed_reply,
+        outcome=lambda reply: "ok" if reply.error is NONE else str(reply.error),
+    )

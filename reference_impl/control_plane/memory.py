@@ -1,11 +1,11 @@
 """The control plane in memory: the twin of PostgreSQL for simulations.
 
-A transaction is the code between two turns, so it is atomic by construction: nothing else runs
-until the coroutine yields, and it yields only in ``turn()``, between the transactions of one
-call. There is no clock, no chance and no thread in here; the same calls in the same order give
-the same replies.
+``Registers`` is the database: what several nodes share. ``MemoryControlPlane`` is the port of one
+node, which reaches the registers through the gate of that node. A transaction is one plain function
+call, so it is atomic by construction: nothing else runs until it returns. There is no clock, no
+chance and no thread in here; the same transactions in the same order give the same replies.
 
-Nothing survives the object: durability and lost replies are the business of whoever wraps it.
+The registers last as long as the object; delays, refusals and lost replies are the gate's business.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from reference_impl.control_plane import boundary as decide
 from reference_impl.control_plane.boundary import NONE, LogRow
 from reference_impl.control_plane.flow import (
     Transaction,
-    effect_args,
+    carry_out,
     refuse_form,
     reply_of,
-    transactions_of,
     with_boundary,
     without_boundary,
 )
@@ -30,12 +29,11 @@ from reference_impl.control_plane.port import (
     Reply,
     Request,
     Seed,
-    Trace,
     canonical,
     given,
     problem_with,
-    turn,
 )
+from reference_impl.ports.effects import Gate, OpenGate
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,26 +48,11 @@ class _Log:
         return not any(base >= self.row.boundary for base, _ in self.batches)
 
 
-class MemoryControlPlane:
-    """A ControlPlane whose registers live in this object."""
+class Registers:
+    """The stored logs; every node that is to see the same state gets the same object."""
 
-    def __init__(self, *, trace: Trace | None = None) -> None:
+    def __init__(self) -> None:
         self._logs: dict[tuple[str, int], _Log] = {}
-        self._trace = trace
-
-    async def call(self, request: Request) -> Reply:
-        """Carry out one call; it yields once between two transactions and never otherwise."""
-        reply = reply_of(LogRow(), None, NONE)
-        for transaction in transactions_of(request):
-            if not transaction.admits:
-                await turn()
-            reply = self._transact(request, transaction)
-            if reply.error is not NONE:
-                break
-        return reply
-
-    async def close(self) -> None:
-        """Nothing to let go of."""
 
     def rows(self) -> list[dict[str, object]]:
         """The complete stored state, one row per log in order of topic and partition."""
@@ -88,15 +71,8 @@ class MemoryControlPlane:
             for (topic, partition), log in sorted(self._logs.items(), key=lambda item: item[0])
         ]
 
-    def _transact(self, request: Request, transaction: Transaction) -> Reply:
-        reply = self._answer(request, transaction)
-        if self._trace is not None:
-            outcome = "ok" if reply.error is NONE else str(reply.error)
-            args = effect_args(request, transaction)
-            self._trace.effect(call=request.f, args=args, outcome=outcome)
-        return reply
-
-    def _answer(self, request: Request, transaction: Transaction) -> Reply:
+    def transact(self, request: Request, transaction: Transaction) -> Reply:
+        """Carry out one transaction of a call, whole."""
         key = decide.log_key(request.topic, request.partition)
         problem = problem_with(request)
         if problem is None and request.f == "create_log":
@@ -107,6 +83,24 @@ class MemoryControlPlane:
         if log is None:
             return reply_of(LogRow(), request.boundary, BoundaryError.UNKNOWN_TOPIC_OR_PARTITION)
         return _FLOWS[request.f](log, request, transaction)
+
+
+class MemoryControlPlane:
+    """The ControlPlane of one node."""
+
+    def __init__(self, registers: Registers, *, gate: Gate | None = None) -> None:
+        self._registers = registers
+        self._gate = gate or OpenGate()
+
+    async def call(self, request: Request) -> Reply:
+        """Carry out one call; others run where the gate lets them and nowhere else."""
+        return await carry_out(request, self._transact, self._gate)
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+    async def _transact(self, request: Request, transaction: Transaction) -> Reply:
+        return self._registers.transact(request, transaction)
 
 
 def _look(log: _Log, request: Request, transaction: Transaction) -> Reply:

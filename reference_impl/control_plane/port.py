@@ -8,6 +8,10 @@ Errors fall in two kinds. A *definite* one promises that nothing changed. An *in
 promises nothing: the call may or may not have happened, the stored state is not known, and the
 reply's state is None rather than a value somebody might believe.
 
+A call is one transaction, or several where a plan says so; each is atomic, and each is an effect
+that passes the gate of its node on its own (``flow.carry_out``). Between two of them anything may
+happen: others run, the node dies.
+
 What is checked here is form: types when JSON comes in (``BadRequest``), and whether the arguments
 suit the call (``problem_with``, which an implementation answers with INVALID_REQUEST). What the
 design demands is decided in ``boundary``.
@@ -16,7 +20,7 @@ design demands is decided in ``boundary``.
 from __future__ import annotations
 
 import types
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import NamedTuple, Protocol, TypeVar
@@ -182,20 +186,6 @@ class ControlPlane(Protocol):
     async def close(self) -> None:
         """Let go of connections; calling it twice is harmless."""
         ...
-
-
-class Trace(Protocol):
-    """Where an implementation reports each of its transactions, as numbered effects."""
-
-    def effect(self, *, call: str, args: Mapping[str, object], outcome: str) -> None:
-        """Record one transaction of ``call``; outcome is "ok" or the name of the error."""
-        ...
-
-
-@types.coroutine
-def turn() -> Generator[None, None, None]:
-    """Yield exactly once: between two transactions of a call others may run."""
-    yield
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

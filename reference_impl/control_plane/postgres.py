@@ -7,8 +7,8 @@ what a broken connection or a failed statement means to the caller (``classify_f
 A call never hangs: the server gives up after ``statement_timeout`` and on locks after
 ``lock_timeout``; if no answer comes at all (a proxy that swallows it) the connection is torn down
 after ``call_s``. A lost connection answers REQUEST_TIMED_OUT, since the call may have
-been committed, and the next call connects again. Calls of one object run one after the other; use
-one object per concurrent caller.
+been committed, and the next call connects again. An object has one connection, so the transactions
+of its calls run one after the other; use one object per concurrent caller.
 
     Unreachable       connect() could not reach the database; the lazy constructor never raises it
 """
@@ -27,25 +27,18 @@ import psycopg
 from psycopg.rows import DictRow, TupleRow, dict_row
 from psycopg.types.json import Jsonb
 
-from reference_impl.control_plane.boundary import NONE, LogRow, classify_failure, log_key
-from reference_impl.control_plane.flow import (
-    Transaction,
-    effect_args,
-    refuse_form,
-    reply_of,
-    transactions_of,
-)
+from reference_impl.control_plane.boundary import LogRow, classify_failure, log_key
+from reference_impl.control_plane.flow import Transaction, carry_out, refuse_form
 from reference_impl.control_plane.migrations import apply_sql_mutant, install
 from reference_impl.control_plane.port import (
     BoundaryError,
     Reply,
     Request,
     Seed,
-    Trace,
     problem_with,
-    turn,
     unknown_outcome,
 )
+from reference_impl.ports.effects import Gate, OpenGate
 
 __all__ = ["PostgresControlPlane", "Timeouts", "Unreachable", "apply_sql_mutant", "install", "rows"]
 
@@ -114,20 +107,20 @@ class PostgresControlPlane:
     """A ControlPlane on a database that ``install`` has prepared. Connects at the first call."""
 
     def __init__(
-        self, dsn: str, *, timeouts: Timeouts | None = None, trace: Trace | None = None
+        self, dsn: str, *, timeouts: Timeouts | None = None, gate: Gate | None = None
     ) -> None:
         self._dsn = dsn
         self._timeouts = timeouts or Timeouts()
-        self._trace = trace
+        self._gate = gate or OpenGate()
         self._connection: psycopg.AsyncConnection[DictRow] | None = None
         self._lock = asyncio.Lock()
 
     @classmethod
     async def connect(
-        cls, dsn: str, *, timeouts: Timeouts | None = None, trace: Trace | None = None
+        cls, dsn: str, *, timeouts: Timeouts | None = None, gate: Gate | None = None
     ) -> PostgresControlPlane:
         """A control plane that is connected already; Unreachable if that cannot be done."""
-        plane = cls(dsn, timeouts=timeouts, trace=trace)
+        plane = cls(dsn, timeouts=timeouts, gate=gate)
         try:
             await plane._connected()
         except (psycopg.Error, TimeoutError) as problem:
@@ -136,15 +129,7 @@ class PostgresControlPlane:
 
     async def call(self, request: Request) -> Reply:
         """Carry out one call; failures of the database come back as indefinite replies."""
-        async with self._lock:
-            reply = reply_of(LogRow(), None, NONE)
-            for transaction in transactions_of(request):
-                if not transaction.admits:
-                    await turn()
-                reply = await self._transact(request, transaction)
-                if reply.error is not NONE:
-                    break
-            return reply
+        return await carry_out(request, self._transact, self._gate)
 
     async def close(self) -> None:
         """Close the connection; a later call would open another."""
@@ -154,15 +139,10 @@ class PostgresControlPlane:
 
     async def _transact(self, request: Request, transaction: Transaction) -> Reply:
         problem = problem_with(request)
-        if problem is None:
-            reply = await self._guarded(request, transaction)
-        else:
-            reply = await self._refuse_form(request, problem)
-        if self._trace is not None:
-            outcome = "ok" if reply.error is NONE else str(reply.error)
-            args = effect_args(request, transaction)
-            self._trace.effect(call=request.f, args=args, outcome=outcome)
-        return reply
+        async with self._lock:
+            if problem is None:
+                return await self._guarded(request, transaction)
+            return await self._refuse_form(request, problem)
 
     async def _refuse_form(self, request: Request, problem: str) -> Reply:
         look = Request(

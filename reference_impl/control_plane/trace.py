@@ -1,8 +1,8 @@
-"""Effect lines: what a control plane really did, written by the port and not by its caller.
+"""Effect lines: what a process really did, written by its ports and not by their callers.
 
-One JSON line per transaction, in the effect format of run histories, flushed as it is written: a
+One JSON line per effect, in the effect format of run histories, flushed as it is written: a
 killed process loses at most the line it was writing, and the next one starts on a line of its own.
-Lines carry no ``index``; that is given when the shards of a run are merged. The numbers of effects
+Lines carry no ``index``; that is given when the shards of a run are merged. Numbers of effects
 start at 1 in every process.
 """
 
@@ -21,20 +21,20 @@ class TraceFile:
         self._file = path.open("ab+", buffering=0)
         self._node = node
         self._clock = clock
-        self._count = 0
         if _ends_torn(path):
             self._file.write(b"\n")
 
-    def effect(self, *, call: str, args: Mapping[str, object], outcome: str) -> None:
+    def effect(
+        self, *, number: int, port: str, call: str, args: Mapping[str, object], outcome: str
+    ) -> None:
         """Append one effect."""
-        self._count += 1
         line = {
             "kind": "effect",
             "time": time.monotonic_ns(),
             "clock": self._clock,
             "node": self._node,
-            "effect": self._count,
-            "port": "control_plane",
+            "effect": number,
+            "port": port,
             "call": call,
             "args": args,
             "outcome": outcome,

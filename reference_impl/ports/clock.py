@@ -28,7 +28,7 @@ class Rng(Protocol):
         """From 0 up to but without 1."""
         ...
 
-    def randrange(self, stop: int) -> int:
+    def randrange(self, stop: int, /) -> int:
         """From 0 up to but without ``stop``."""
         ...
 

@@ -77,6 +77,30 @@ class Disk(Protocol):
         ...
 
 
+_NAME_BYTES = 255  # what the common file systems take
+
+
+def check_path(path: str) -> None:
+    """Refuse what is no path of a file; every disk refuses the same, with a ValueError.
+
+    A path is one name or several with `/` between them. A name is neither empty nor `.` nor `..`,
+    has no NUL, and is at most 255 bytes of UTF-8.
+    """
+    for name in path.split("/"):
+        try:
+            size = len(name.encode())
+        except UnicodeEncodeError:
+            size = 0
+        if not 0 < size <= _NAME_BYTES or name in (".", "..") or "\0" in name:
+            raise ValueError(f"not a path of a file: {path!r}")
+
+
+def check_directory(directory: str) -> None:
+    """Refuse what is no directory; the topmost one is the empty text."""
+    if directory:
+        check_path(directory)
+
+
 _ERRNO = {Trouble.FULL: errno.ENOSPC}
 
 

@@ -85,6 +85,31 @@ class ObjectStore(Protocol):
         ...
 
 
+_KEY_BYTES = 900  # S3 takes 1024, of which a store's own prefix may need some
+_NAME_BYTES = 240  # what a file can be called, with room for what stores add to it
+_NEVER = {*map(chr, range(32)), "\x7f", "\\", "\ufffe", "\uffff"}
+
+
+def check_key(key: str) -> None:
+    """Refuse what is no key; every store refuses the same, with a ValueError.
+
+    A key is one name or several with `/` between them. A name is neither empty nor `.` nor `..` and
+    at most 240 bytes of UTF-8; all of it is at most 900. What some store would change or could not
+    list is refused too: control characters of ASCII, backslashes, and U+FFFE and U+FFFF.
+    """
+    try:
+        sizes = [len(name.encode()) for name in key.split("/")]
+    except UnicodeEncodeError:
+        sizes = [0]
+    if (
+        not all(0 < size <= _NAME_BYTES for size in sizes)
+        or sum(sizes) + len(sizes) - 1 > _KEY_BYTES
+        or any(name in (".", "..") for name in key.split("/"))
+        or not _NEVER.isdisjoint(key)
+    ):
+        raise ValueError(f"not a key of an object: {key!r}")
+
+
 def _unavailable(trouble: Trouble) -> StoreUnavailable:
     return StoreUnavailable(f"the object store gave no answer ({trouble})")
 

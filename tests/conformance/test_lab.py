@@ -41,7 +41,8 @@ def verdicts(folder: Path, *scenarios: Scenario) -> dict[str, Judged]:
     run = Run.create(folder / "run", run="test", sut=sut.name, world="sim", seed=1)
     recorded = record(run, sut, Plan(world="sim", seed=1, scenarios=scenarios, rounds=0))
     engine = InlineEngine()
-    judged = judge(recorded, CATALOGUE.judged(), engine, reference=True).judged
+    rules = CATALOGUE.of_profiles(["migration"]).judged()
+    judged = judge(recorded, rules, engine, reference=True).judged
     engine.close()
     return {one.rule.id: one for one in judged}
 

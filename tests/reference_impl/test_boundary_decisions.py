@@ -239,6 +239,7 @@ def test_initialize_is_one_transaction_that_seeds_first() -> None:
         ("08006", "REQUEST_TIMED_OUT"),  # connection failure
         ("40001", "REQUEST_TIMED_OUT"),  # serialization failure
         ("40P01", "REQUEST_TIMED_OUT"),  # deadlock
+        ("53100", "REQUEST_TIMED_OUT"),  # disk full
         ("53300", "REQUEST_TIMED_OUT"),  # too many connections
         ("57014", "REQUEST_TIMED_OUT"),  # statement timeout
         ("57P01", "REQUEST_TIMED_OUT"),  # server is shutting down
@@ -246,7 +247,7 @@ def test_initialize_is_one_transaction_that_seeds_first() -> None:
         ("55000", "KAFKA_STORAGE_ERROR"),  # its class is not transient
         ("22012", "KAFKA_STORAGE_ERROR"),
         ("23505", "KAFKA_STORAGE_ERROR"),
-        ("42883", "KAFKA_STORAGE_ERROR"),
+        ("42883", "KAFKA_STORAGE_ERROR"),  # undefined function
         ("XX000", "KAFKA_STORAGE_ERROR"),
     ],
 )

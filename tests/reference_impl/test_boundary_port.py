@@ -19,7 +19,6 @@ from reference_impl.control_plane.port import (
     Seed,
     canonical,
     problem_with,
-    turn,
 )
 
 SEED = Seed(7, 0, 0, 4, 10, 1000)
@@ -174,14 +173,3 @@ def test_only_two_errors_leave_the_outcome_open() -> None:
         "REQUEST_TIMED_OUT",
         "KAFKA_STORAGE_ERROR",
     ]
-
-
-def test_a_turn_yields_exactly_once() -> None:
-    async def one_turn() -> str:
-        await turn()
-        return "done"
-
-    steps = one_turn()
-    assert steps.send(None) is None
-    with pytest.raises(StopIteration, match="done"):
-        steps.send(None)

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from reference_impl.control_plane.memory import MemoryControlPlane
+from reference_impl.control_plane.memory import MemoryControlPlane, Registers
 from reference_impl.control_plane.port import Request, Seed
 from reference_impl.control_plane.postgres import PostgresControlPlane, read_rows
 from reference_impl.decisions import Mutant, mutated
@@ -51,7 +51,8 @@ class Twins(RuleBasedStateMachine):
     @initialize(first=st.sampled_from(list(LIVES)), second=st.sampled_from(list(LIVES)))
     def start(self, first: str, second: str) -> None:
         self.look.execute("DELETE FROM logs")
-        self.memory = MemoryControlPlane()
+        self.registers = Registers()
+        self.memory = MemoryControlPlane(self.registers)
         for partition, life in enumerate((first, second)):
             for f, arguments in LIVES[life]:
                 self.call(f, partition, **arguments)
@@ -60,7 +61,7 @@ class Twins(RuleBasedStateMachine):
         request = Request(f=f, topic="t", partition=partition, **arguments)
         expected = self.runner.run(self.memory.call(request))
         assert self.runner.run(self.postgres.call(request)) == expected
-        assert read_rows(self.look) == self.memory.rows()
+        assert read_rows(self.look) == self.registers.rows()
 
     @rule(partition=logs)
     def create_log(self, partition: int) -> None:

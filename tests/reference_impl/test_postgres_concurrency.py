@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import psycopg
+from lock_waits import until_waiting
 
 from reference_impl.control_plane.migrations import apply_sql_mutant
 from reference_impl.control_plane.port import BoundaryError, Reply, Request, Seed
@@ -39,14 +40,7 @@ async def all_at_once(dsn: str, calls: list[Awaitable[Reply]]) -> list[Reply]:
     async with await psycopg.AsyncConnection.connect(dsn) as holder:
         await holder.execute("SELECT FROM logs WHERE partition = 0 FOR UPDATE")
         tasks = [asyncio.ensure_future(call) for call in calls]
-        waiting = (
-            "SELECT count(*) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        )
-        async with await psycopg.AsyncConnection.connect(dsn, autocommit=True) as look:
-            count = 0
-            while count < len(tasks):
-                [(count,)] = await (await look.execute(waiting)).fetchall()
+        await until_waiting(dsn, len(tasks))
     return await asyncio.gather(*tasks)
 
 
@@ -132,17 +126,6 @@ def test_concurrent_registrations_end_at_the_highest_epoch(
             return await ask(planes[0], "get_diskless_log_start_offset")
 
     assert runner.run(story()).epoch == CALLERS - 1
-
-
-def test_concurrent_creations_of_one_log_all_succeed(database: str, runner: asyncio.Runner) -> None:
-    async def story() -> None:
-        async with callers(database) as planes:
-            calls = [ask(plane, "create_log", partition=7) for plane in planes]
-            for reply in await asyncio.gather(*calls):
-                assert reply.error is BoundaryError.NONE
-
-    runner.run(story())
-    assert [row["partition"] for row in rows(database)] == [0, 1, 7]
 
 
 def test_a_locked_partition_does_not_hold_up_its_neighbour(

@@ -11,7 +11,7 @@ import pytest
 import reference_impl
 from reference_impl.control_plane.agent import answer
 from reference_impl.control_plane.boundary import TRANSITIONS
-from reference_impl.control_plane.memory import MemoryControlPlane
+from reference_impl.control_plane.memory import MemoryControlPlane, Registers
 from reference_impl.control_plane.migrations import read_migrations
 from reference_impl.control_plane.port import CALLS
 
@@ -47,7 +47,7 @@ def test_every_module_is_in_the_list_of_files() -> None:
 
 def test_the_example_is_a_real_conversation(runner: asyncio.Runner) -> None:
     example = README.partition("```console\n")[2].partition("```")[0].splitlines()[2:]
-    plane = MemoryControlPlane()
+    plane = MemoryControlPlane(Registers())
     for question, expected in zip(example[::2], example[1::2], strict=True):
         found = runner.run(answer(plane, question.encode() + b"\n"))
         assert found == json.loads(expected)

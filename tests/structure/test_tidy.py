@@ -22,12 +22,16 @@ SIM_FILES = (
 )
 # Code that runs inside a simulation: same seed, same bytes.
 SIMULATED = [
+    *(ROOT / "harness" / "simulation").glob("*.py"),
+    *(ROOT / "harness" / "state_machines").glob("*.py"),
     *(ROOT / "harness" / "workloads").glob("*.py"),
     *(ROOT / "harness" / "worlds" / name for name in SIM_FILES),
     *(
         ROOT / "reference_impl" / "control_plane" / name
         for name in ("boundary.py", "flow.py", "memory.py", "port.py")
     ),
+    *(ROOT / "reference_impl" / "ports").glob("*.py"),
+    ROOT / "reference_impl" / "live" / "network.py",
     ROOT / "reference_impl" / "decisions.py",
 ]
 BANNED_MODULES = {"secrets", "threading", "time", "uuid", "datetime", "concurrent"}

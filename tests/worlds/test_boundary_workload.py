@@ -133,7 +133,7 @@ def situations(lines: list[Line]) -> set[str]:
         ("landed split-request", 6),
         ("landed lose-reply", 8),
         ("landed drop-request", 6),
-        ("landed kill-client", 6),
+        ("landed kill-client", 5),
         ("landed pause-client", 8),
         ("landed control-plane-refused", 3),
         ("landed control-plane-broken", 3),

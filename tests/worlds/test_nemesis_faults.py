@@ -8,15 +8,16 @@ from recording import Play
 from harness.workloads.verbs import ALL_VERBS, NEXT, OUTAGES
 from harness.worlds.player import FAULTS as PLAYED
 from nemesis import FAULTS, fault_of_verb, has_landed
+from nemesis.request_faults import REQUEST_FAULTS
 
 
 def test_player_and_table_agree_on_verb_name_and_evidence() -> None:
-    described = {fault.verb: (fault.name, fault.landed) for fault in FAULTS.values()}
+    described = {fault.verb: (fault.name, fault.landed) for fault in REQUEST_FAULTS}
     assert described == dict(PLAYED)
 
 
 def test_every_fault_has_a_verb_of_the_language_and_heals_by_one() -> None:
-    for fault in FAULTS.values():
+    for fault in REQUEST_FAULTS:
         assert fault.verb in ALL_VERBS
         assert set(fault.healed_by) <= ALL_VERBS
         assert fault_of_verb(fault.verb) is fault
@@ -61,5 +62,5 @@ def test_every_landed_line_of_a_world_carries_the_evidence_of_the_table(play: Pl
         """,
     )
     landed = [line for line in recorded.of("fault") if line["phase"] == "landed"]
-    assert {line["name"] for line in landed} == set(FAULTS)
+    assert {line["name"] for line in landed} == {fault.name for fault in REQUEST_FAULTS}
     assert all(has_landed(line["name"], line["evidence"]) for line in landed)

@@ -19,7 +19,7 @@ def test_a_call_is_recorded_as_invocation_and_completion(play: Play) -> None:
     asked, answered = recorded.of("op")[2:]
     assert asked == {
         "kind": "op",
-        "time": 1,
+        "time": asked["time"],
         "clock": "sim-main",
         "process": 0,
         "type": "invoke",
@@ -61,9 +61,27 @@ def test_the_example_of_the_language_plays_as_it_reads(play: Play) -> None:
     assert recorded.evidence("hold-request") == {"requests_held": 1}
 
 
-def test_what_is_begun_overlaps_with_others_and_is_answered_at_its_end(play: Play) -> None:
-    recorded = play("sim", "a call create\na begin get\nb call get\na end")
-    assert recorded.story[2:] == ["1 get ?", "2 get ?", "2 get ok NONE", "1 get ok NONE"]
+ROUND_TRIP_NS = range(400_000, 2_000_001)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_call_takes_simulated_time_and_no_other(play: Play, seed: int) -> None:
+    asked, answered = play("sim", "a call create", seed=seed).of("op")
+    assert answered["time"] - asked["time"] in ROUND_TRIP_NS
+
+
+OVERLAPPING = "a call create\na begin get\nb call get\na end"
+
+
+def test_what_is_begun_overlaps_with_others_and_the_seed_decides_who_is_answered_first(
+    play: Play,
+) -> None:
+    stories = [tuple(play("sim", OVERLAPPING, seed=seed).story[2:]) for seed in range(12)]
+    assert {story[:2] for story in stories} == {("1 get ?", "2 get ?")}
+    assert {story[2:] for story in stories} == {
+        ("2 get ok NONE", "1 get ok NONE"),
+        ("1 get ok NONE", "2 get ok NONE"),
+    }
 
 
 def test_the_seed_decides_when_something_begun_is_carried_out(play: Play) -> None:
@@ -72,10 +90,16 @@ def test_the_seed_decides_when_something_begun_is_carried_out(play: Play) -> Non
         a begin initialize b0=100 epoch=1 seeds=A
         b call get
         b call get
+        b call get
         a end
     """
-    seen = {play("sim", script, seed=seed).stored(1)["boundary"] for seed in range(12)}
-    assert seen == {-1, 100}
+    seen = set()
+    for seed in range(30):
+        recorded = play("sim", script, seed=seed)
+        replies = [line for line in recorded.of("op") if line.get("error") and line["node"] == 2]
+        seen.add(tuple(reply["stored"]["boundary"] for reply in replies))
+    # Before the first look, between two of them, or after the last.
+    assert seen == {(100, 100, 100), (-1, 100, 100), (-1, -1, 100), (-1, -1, -1)}
 
 
 def test_a_step_lets_one_transaction_through_and_holds_the_rest(play: Play) -> None:
@@ -109,6 +133,14 @@ def test_a_lost_reply_leaves_the_effect_and_no_answer(play: Play) -> None:
     assert recorded.evidence("lose-reply") == {"replies_dropped": 1}
 
 
+def test_the_reply_that_is_lost_is_that_of_the_next_transaction(play: Play) -> None:
+    script = "a call create\na lose initialize b0=100 epoch=1 seeds=C\nb call producers"
+    recorded = play("sim", script, mutants=(wrong("boundary-then-seeds"),))
+    assert recorded.endings[1] == "1 initialize info REQUEST_TIMED_OUT"
+    assert recorded.stored(-1)["boundary"] == 100
+    assert recorded.stored(-1)["seeds"] == []
+
+
 def test_a_dropped_request_leaves_neither_effect_nor_answer(play: Play) -> None:
     recorded = play("sim", "a call create\na drop initialize b0=100 epoch=1\nb call get")
     assert recorded.endings[1:] == ["1 initialize info REQUEST_TIMED_OUT", "2 get ok NONE"]
@@ -139,6 +171,56 @@ def test_a_kill_takes_with_it_what_was_not_carried_out(play: Play) -> None:
     assert recorded.stored(-1)["boundary"] == -1
     assert recorded.evidence("kill-client") == {"operations_open": 1}
     assert recorded.phases("hold-request") == ["begin", "landed", "end"]
+
+
+def test_a_request_under_way_is_carried_out_though_its_client_dies(play: Play) -> None:
+    script = """
+        a call   create
+        a begin  initialize b0=100 epoch=1
+        b call   get
+        a kill
+        b call   get
+        b call   get
+    """
+    seen = set()
+    for seed in range(30):
+        recorded = play("sim", script, seed=seed)
+        told = [(line.get("name"), line.get("phase"), line.get("call")) for line in recorded.lines]
+        after = told[told.index(("kill-client", "end", None)) :]
+        late = (None, None, "initialize_diskless_migration") in after
+        seen.add((late, recorded.stored(-1)["boundary"]))
+    # Carried out after the kill; before it; or never, because it had not left.
+    assert seen == {(True, 100), (False, 100), (False, -1)}
+
+
+@pytest.mark.parametrize(
+    ("verb", "fault", "outcomes"),
+    [
+        ("hold", "hold-request", []),
+        ("lose", "lose-reply", ["ok"]),
+        ("drop", "drop-request", ["REQUEST_TIMED_OUT"]),
+    ],
+)
+def test_what_is_done_to_a_request_is_not_done_to_one_of_a_former_life(
+    play: Play, verb: str, fault: str, outcomes: list[str]
+) -> None:
+    script = f"""
+        a call   create p=0
+        a call   create p=1
+        a begin  register epoch=1 p=0
+        b call   get p=0
+        a kill
+        a {verb} register epoch=1 p=1
+        b call   get p=0
+    """
+    seen = set()
+    for seed in range(30):
+        recorded = play("sim", script, seed=seed)
+        assert "landed" in recorded.phases(fault)
+        asked = [one for one in recorded.of("effect") if one["call"] == "register_leader_epoch"]
+        assert [one["outcome"] for one in asked if one["args"]["partition"] == 1] == outcomes
+        seen.update(one["outcome"] for one in asked if one["args"]["partition"] == 0)
+    assert seen == {"ok"}
 
 
 def test_a_kill_between_two_transactions_leaves_the_first(play: Play) -> None:
@@ -175,6 +257,26 @@ def test_a_paused_client_asks_only_after_it_was_resumed(play: Play) -> None:
         assert recorded.phases("pause-client") == ["begin", "landed", "end"]
 
 
+def test_the_reply_of_a_paused_client_waits_until_it_goes_on(play: Play) -> None:
+    script = """
+        a call    create
+        a begin   register epoch=6
+        b call    get
+        a pause
+        b call    get
+        b call    get
+        a resume
+        a end
+    """
+    seen = set()
+    for seed in range(30):
+        recorded = play("sim", script, seed=seed)
+        if recorded.phases("pause-client") == ["begin", "landed", "end"]:
+            assert recorded.endings[-1] == "1 register ok NONE"
+            seen.add(recorded.stored(-2)["epoch"])
+    assert seen == {-1, 6}  # it had not left yet, or was carried out meanwhile
+
+
 def test_a_pause_that_stalls_nobody_has_not_landed(play: Play) -> None:
     recorded = play("sim", "a call create\na pause\nb call get\na resume")
     assert recorded.phases("pause-client") == ["begin", "end"]
@@ -197,6 +299,18 @@ def test_an_outage_is_answered_with_its_error_until_it_is_over(
     assert recorded.evidence(fault) == {count: 1}
     targets = {line["target"] for line in recorded.of("fault")}
     assert targets == {"control-plane"}
+
+
+@pytest.mark.parametrize("first", ["refuse", "break"])
+@pytest.mark.parametrize("store", ["memory", pytest.param("postgres", marks=pytest.mark.process)])
+def test_what_is_refused_never_meets_what_is_broken(play: Play, store: str, first: str) -> None:
+    outages = "lab refuse\nlab break" if first == "refuse" else "lab break\nlab refuse"
+    script = f"a call create\n{outages}\na lose commit\nlab heal\nlab mend"
+    recorded = play("sim", script, control_plane=store)
+    assert recorded.endings[1:] == ["1 commit info REQUEST_TIMED_OUT"]
+    assert recorded.evidence("control-plane-refused") == {"refusals": 1}
+    assert recorded.phases("control-plane-broken") == ["begin", "end"]
+    assert recorded.phases("lose-reply") == ["begin", "end"]  # there was none
 
 
 @pytest.mark.parametrize("pair", [("refuse", "heal"), ("break", "mend")])

@@ -1,0 +1,99 @@
+"""The body of `replay`: a run once more.
+
+What `certify` recorded is repeated as its header says. What a state machine recorded is played
+again step by step, and must give the same history byte for byte as long as the code is the same.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from harness.cli import certify
+from harness.cli.progress import plural
+from harness.cli.runs import find_run, read_json
+from harness.state_machines.program import program_of
+from harness.state_machines.replay import Replayed, replay
+from harness.sut.errors import UsageError
+from reports.terminal import called_as, wrapped
+
+_SHOWN = 8
+
+
+def run(
+    name: str,
+    *,
+    rules: Sequence[str],
+    engine: str | None,
+    until_op: int | None,
+    as_json: bool,
+) -> int:
+    """The exit code of the run; of a machine's: 0 clean now, 1 found again, 2 stopped before."""
+    folder = find_run(name)
+    header = read_json(folder / "header.json")
+    if "machine" in header:
+        if rules or engine:
+            raise UsageError(
+                f"run {name} was judged by its machine; --rule and --engine mean nothing"
+            )
+        return _step_by_step(
+            folder, header, until_op, sys.stderr if as_json else sys.stdout, as_json
+        )
+    if until_op is not None:
+        raise UsageError("only a run of a state machine can be stopped with --until-op")
+    return certify.replay(name, header, rules=rules, engine=engine, as_json=as_json)
+
+
+def _step_by_step(
+    folder: Path, header: dict[str, Any], until_op: int | None, out: TextIO, as_json: bool
+) -> int:
+    replayed = replay(folder, until_op=until_op)
+    lines = [
+        f"{header['machine']} · seed {header['seed']}{_mutants(header)}",
+        *(f"    {line}" for line in program_of(folder)),
+        *(_stopped(replayed) if replayed.waiting else _ended(replayed, folder)),
+    ]
+    for line in lines:
+        print(line, file=out)
+    if as_json:
+        print(json.dumps(_told(replayed), ensure_ascii=False))
+    return 2 if replayed.waiting else 0 if replayed.problem is None else 1
+
+
+def _told(replayed: Replayed) -> dict[str, Any]:
+    return {
+        "stopped": bool(replayed.waiting),
+        "same": replayed.differs_at is None,
+        "findings": [*replayed.findings],
+        "problem": None if replayed.problem is None else repr(replayed.problem),
+    }
+
+
+def _ended(replayed: Replayed, folder: Path) -> list[str]:
+    if replayed.problem is None:
+        return [_same(replayed), f"CLEAN  nothing is found in it any more  {folder}/"]
+    found = replayed.findings or [repr(replayed.problem)]
+    shown = [line for finding in found for line in wrapped("FOUND  ", finding)]
+    return [_same(replayed), *shown, f"repeat  {called_as()} replay {folder}"]
+
+
+def _mutants(header: dict[str, Any]) -> str:
+    names = [str(one).rpartition(":")[2] for one in header.get("mutants") or ()]
+    return "".join(f" · mutant {name!r}" for name in names)
+
+
+def _stopped(replayed: Replayed) -> list[str]:
+    return [*(line.decode() for line in replayed.lines[-_SHOWN:]), replayed.waiting]
+
+
+def _same(replayed: Replayed) -> str:
+    events = len(replayed.before) - 2
+    place = replayed.differs_at
+    if place is None:
+        return f"SAME   {plural(events, 'event')}, byte for byte"
+    was = replayed.before[place].decode() if place < len(replayed.before) else "nothing more"
+    now = replayed.lines[place].decode()
+    return f"OTHER  differs from event {place - 1} on\n  was {was}\n  now {now}"

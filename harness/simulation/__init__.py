@@ -1,0 +1,1 @@
+"""The simulated world: a cluster in one process, virtual time, every effect in our hands."""

@@ -1,0 +1,241 @@
+"""A state machine that owns a simulated cluster: what it does is recorded, judged, and shrunk.
+
+A subclass builds a cluster, says with ``@step`` what clients and the nemesis may do, and names a
+judge. Hypothesis draws a list of steps. Every example plays in a simulation of its own and records
+a history of its own; at its end all faults are healed, ``finish`` does the last reads, and the
+history goes to the judge. If it finds something, Hypothesis looks for the shortest list of steps
+with which that still happens.
+
+The seed of the simulation is a class attribute and no part of what is drawn: while steps are taken
+away, delays and orders still come from the same streams, and what is left is a schedule of steps
+and not a lucky number. To look at other seeds, run the machine once per seed (``with_seed``).
+
+The last failing example, which after shrinking is the smallest, is kept as a run folder whose
+history holds the steps; ``./tidemark replay`` plays them again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import math
+import shutil
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, ClassVar
+
+from hypothesis import strategies as st
+from hypothesis.errors import StopTest
+from hypothesis.stateful import RuleBasedStateMachine, rule
+from hypothesis.strategies import SearchStrategy
+
+from harness.history import Run
+from harness.simulation.simulation import Simulation
+from harness.state_machines.outcome import Outcome, unknown
+from harness.state_machines.program import STEP, program_of, source_of
+from harness.worlds.place import take_place
+from harness.worlds.recorder import Operation, Recorder
+from reference_impl.decisions import Mutant, mutated
+
+RUNS = Path("runs")
+Finding = str
+
+
+class Violated(AssertionError):
+    """The judge found something in the history of an example."""
+
+
+def step(**choices: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A rule of Hypothesis whose call is written down, so that it can be played again.
+
+    An argument is given by a list of what it may be, simplest first, or by a function that makes
+    such a list for a machine, or by a strategy. All that are listed are drawn as one number: while
+    Hypothesis shrinks, it takes a step away only if that takes at most five draws, of which it
+    needs three itself.
+    """
+    listed = {name: how for name, how in choices.items() if not isinstance(how, SearchStrategy)}
+    strategies = {name: how for name, how in choices.items() if name not in listed}
+    if listed:
+        strategies["listed"] = _together(listed)
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(function)
+        def noted(
+            self: SimulatedMachine, *, listed: Mapping[str, Any] | None = None, **drawn: Any
+        ) -> None:
+            arguments = {**(listed or {}), **drawn}
+            self.note_step(function.__name__, arguments)
+            try:
+                function(self, **arguments)
+            except BaseException as problem:
+                self.failed(problem)
+                raise
+
+        as_rule: Any = rule(**strategies)
+        made: Callable[..., None] = as_rule(noted)
+        return made
+
+    return decorate
+
+
+def _together(listed: Mapping[str, Any]) -> SearchStrategy[dict[str, Any]]:
+    """One number for a choice from each list; the last list varies fastest."""
+
+    def numbers(machine: Any) -> SearchStrategy[dict[str, Any]]:
+        lists = {name: how(machine) if callable(how) else how for name, how in listed.items()}
+
+        def chosen(number: int) -> dict[str, Any]:
+            found = {}
+            for name, values in reversed(lists.items()):
+                number, place = divmod(number, len(values))
+                found[name] = values[place]
+            return {name: found[name] for name in lists}
+
+        return st.integers(0, math.prod(map(len, lists.values())) - 1).map(chosen)
+
+    return st.runner().flatmap(numbers)
+
+
+class SimulatedMachine(RuleBasedStateMachine):
+    """Base of machines; see the module. Subclasses override what is below ``For subclasses``."""
+
+    seed: ClassVar[int] = 0
+    mutants: ClassVar[tuple[Mutant, ...]] = ()
+    sut: ClassVar[str] = "reference"
+    profiles: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.findings: Sequence[Finding] = ()
+        self.open: dict[str, Operation] = {}
+        self._problem: BaseException | None = None
+        with ExitStack() as closing:
+            scratch = tempfile.TemporaryDirectory(prefix="tidemark-example-")
+            self.run = Run.create(Path(closing.enter_context(scratch)) / "run", **self._header())
+            place = take_place(self.run, world="sim", clock="sim", part=0, shard=None)
+            self.writer = place.writer
+            closing.callback(self.writer.abandon)
+            closing.enter_context(mutated(*self.mutants))
+            self.recorder = Recorder(place, now=lambda: self.sim.now_ns)
+            self.sim = closing.enter_context(Simulation(self.seed, observer=self.recorder))
+            self.build()
+            self._closing = closing.pop_all()
+
+    # For subclasses.
+
+    settle_s: ClassVar[float] = 30.0  # of simulated time, between healing and the last reads
+
+    def build(self) -> None:
+        """Add the nodes."""
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """Everything is healed and has settled: do the last reads."""
+
+    def judge(self, folder: Path) -> Sequence[Finding]:
+        """What is wrong with the sealed history in this run folder."""
+        raise NotImplementedError
+
+    # For their steps.
+
+    def begin(
+        self, client: str, f: str, work: Callable[[], Awaitable[Outcome]], **arguments: Any
+    ) -> asyncio.Task[None]:
+        """Start an operation of a client; it goes on while time passes. One at a time each."""
+        operation = self.open[client] = self.recorder.invoke(client, f, arguments)
+
+        async def carried_out() -> None:
+            try:
+                outcome = await work()
+            except (OSError, TimeoutError) as problem:
+                outcome = unknown(error=type(problem).__name__)
+            self.recorder.finish(operation, outcome.type, outcome.fields)
+            del self.open[client]
+
+        return self.sim.spawn(carried_out())
+
+    def idle(self, client: str) -> bool:
+        """Whether a client has nothing under way."""
+        return client not in self.open
+
+    # The life of an example.
+
+    @classmethod
+    def with_seed(cls, seed: int, *mutants: Mutant) -> type[SimulatedMachine]:
+        """The same machine in another simulation, with decisions made wrong if one likes."""
+        kept = {"__doc__": cls.__doc__, "__module__": cls.__module__}
+        return type(cls.__name__, (cls,), {**kept, "seed": seed, "mutants": mutants})
+
+    def note_step(self, name: str, arguments: Mapping[str, Any]) -> None:
+        """Write a step down before it is carried out."""
+        self.recorder.probe(STEP, [{"step": name, "arguments": dict(arguments)}])
+
+    def failed(self, problem: BaseException) -> None:
+        """A step raised; what was recorded up to here is kept."""
+        self._problem = problem
+
+    def teardown(self) -> None:
+        """Heal, settle, read, seal, judge; keep the run if something is wrong with it."""
+        with self._closing:
+            if isinstance(sys.exc_info()[1], StopTest):
+                return  # Hypothesis gave the example up half-way: nobody asks for a verdict
+            try:
+                if self._problem is None:
+                    self._conclude()
+            except BaseException as problem:
+                self._problem = problem
+                raise
+            finally:
+                self._seal()
+                note = self.leave(self._problem)
+                if self._problem is not None and note:
+                    self._problem.add_note(note)
+
+    def _conclude(self) -> None:
+        self.sim.faults.heal_all()
+        self.sim.advance(self.settle_s)
+        self.finish()
+        self.sim.close()
+        self.writer.close()
+        self._seal()
+        self.findings = self.judge(self.run.folder)
+        if self.findings:
+            raise Violated("\n".join(self.findings))
+
+    def _header(self) -> dict[str, Any]:
+        name = type(self).__name__
+        return {
+            "run": f"{name}-{self.seed}",
+            "sut": self.sut,
+            "world": "sim",
+            "profiles": list(self.profiles),
+            "seed": self.seed,
+            "machine": f"{source_of(type(self))}:{name}",
+            "mutants": [f"{source_of(one.replace)}:{one.name}" for one in self.mutants],
+        }
+
+    def _seal(self) -> None:
+        """What a step or a judge broke off has no end line, and is sealed as incomplete."""
+        if not self.run.history.exists():
+            self.writer.abandon()
+            self.run.seal()
+
+    def leave(self, problem: BaseException | None) -> str:
+        """Copy a run with a problem to where a later command finds it; what to say about it."""
+        if problem is None:
+            return ""
+        folder = RUNS / str(self.run.header["run"])
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(self.run.folder, folder)
+        return "\n".join(
+            [
+                f"seed {self.seed}, with these steps:",
+                *(f"    {line}" for line in program_of(folder)),
+                f"run     {folder}",
+                f"replay  ./tidemark replay {folder}",
+            ]
+        )

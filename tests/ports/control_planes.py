@@ -1,0 +1,334 @@
+"""Control planes to be held to the contract of their port, and the troubles they can get into.
+
+In memory a trouble is played at the gate. In a simulation it is a condition of the network between
+simulated nodes and the registers, and a caller that is killed is a node that dies. On PostgreSQL it
+is a real one: a proxy refuses connections or swallows a reply that the database has sent, the
+schema is gone, a trigger raises the error of a conflict or of a full disk. The contract is that a
+caller cannot tell which it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+
+from harness.simulation.gate import Condition
+from harness.simulation.process import Process
+from harness.simulation.simulation import Simulation
+from harness.worlds.database import Database
+from harness.worlds.tcp_proxy import LOOPBACK, Link, Proxies, Upstream
+from reference_impl.control_plane.memory import MemoryControlPlane, Registers
+from reference_impl.control_plane.port import ControlPlane, Reply, Request
+from reference_impl.control_plane.postgres import PostgresControlPlane, rows
+from reference_impl.ports import Ports
+from reference_impl.ports.effects import Effect, Gate, Result, TracingGate, Trouble
+
+Returned = TypeVar("Returned")
+Row = dict[str, object]
+
+
+class Seen(NamedTuple):
+    """One effect, as a gate reported it."""
+
+    number: int
+    port: str
+    call: str
+    args: Mapping[str, object]
+    outcome: str
+
+
+class Watch(Protocol):
+    """What a test sees of the gate of a node, and does to it."""
+
+    seen: list[Seen]
+
+    def stop_before(self, number: int) -> None:
+        """This effect is not carried out before `go_on`."""
+
+    async def stopped(self) -> None:
+        """Return once that effect waits."""
+
+    def go_on(self) -> None:
+        """Let it pass."""
+
+
+class WatchedGate:
+    """Remembers what it traced; can keep one effect waiting, and play a trouble."""
+
+    def __init__(self) -> None:
+        self.seen: list[Seen] = []
+        self.trouble: Trouble | None = None
+        self._numbered = TracingGate(self)
+        self._stops_at = 0
+        self._stopped, self._goes_on = asyncio.Event(), asyncio.Event()
+
+    def effect(self, **reported: Any) -> None:
+        self.seen.append(Seen(**reported))
+
+    async def run(self, effect: Effect[Result]) -> Result:
+        async def do() -> Result:
+            return await self._do(effect, self._numbered.count)  # it has counted this one
+
+        return await self._numbered.run(replace(effect, do=do))
+
+    def stop_before(self, number: int) -> None:
+        """This effect is not carried out before `go_on`."""
+        self._stops_at = number
+
+    async def stopped(self) -> None:
+        """Return once that effect waits."""
+        await self._stopped.wait()
+
+    def go_on(self) -> None:
+        self._goes_on.set()
+
+    async def _do(self, effect: Effect[Result], number: int) -> Result:
+        if number == self._stops_at:
+            self._stopped.set()
+            await self._goes_on.wait()
+        if self.trouble is None:
+            return await effect.do()
+        if self.trouble is Trouble.LOST:
+            await effect.do()
+        return effect.failed(self.trouble)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """One node's port, and the gate it passes."""
+
+    plane: ControlPlane
+    gate: Watch
+
+    async def ask(self, f: str, *, partition: int = 0, **arguments: Any) -> Reply:
+        return await self.plane.call(Request(f=f, topic="t", partition=partition, **arguments))
+
+
+class Subject(Protocol):
+    """A control plane under test: nodes on one database."""
+
+    def node(self) -> Node:
+        """Another node of the same database."""
+
+    def meeting(self, node: Node, trouble: Trouble) -> Any:
+        """A context in which the transactions of a node meet this trouble."""
+
+    async def kill(self, node: Node, call: asyncio.Task[Reply]) -> None:
+        """Kill a node in the middle of this call of it; what has not left never will."""
+
+    def rows(self) -> list[Row]:
+        """All that is stored, not through the port."""
+
+    def run(self, story: Coroutine[Any, Any, Returned]) -> Returned:
+        """Run a coroutine to its end, where the nodes live."""
+
+    def close(self) -> None:
+        """Let go of everything."""
+
+
+class _OnRealLoop:
+    """Runs stories on an ordinary event loop; one that waits for ever fails."""
+
+    def __init__(self) -> None:
+        self._runner = asyncio.Runner()
+
+    def run(self, story: Coroutine[Any, Any, Returned]) -> Returned:
+        return self._runner.run(asyncio.wait_for(story, timeout=20))
+
+    async def kill(self, node: Node, call: asyncio.Task[Reply]) -> None:
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+
+    def close(self) -> None:
+        self._runner.close()
+
+
+class InMemory(_OnRealLoop):
+    """Registers in memory; troubles are played at the gates."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._registers = Registers()
+        self.rows = self._registers.rows
+
+    def node(self) -> Node:
+        gate = WatchedGate()
+        return Node(plane=MemoryControlPlane(self._registers, gate=gate), gate=gate)
+
+    @contextmanager
+    def meeting(self, node: Node, trouble: Trouble) -> Iterator[None]:
+        assert isinstance(node.gate, WatchedGate)
+        node.gate.trouble = trouble
+        try:
+            yield
+        finally:
+            node.gate.trouble = None
+
+
+class Simulated:
+    """The nodes of a simulation, whose gates let things happen to what they ask."""
+
+    def __init__(self) -> None:
+        self._sim = Simulation(3, observer=self, control_plane=self._plane)
+        self._planes: dict[str, ControlPlane] = {}
+        self._gates: list[HoldingGate] = []
+        self.rows = self._sim.registers.rows
+        self.run = self._sim.run
+        self.close = self._sim.close
+
+    def node(self) -> Node:
+        gate = HoldingGate(self._sim, f"n{len(self._gates) + 1}")
+        self._gates.append(gate)
+        self._sim.add(gate.name, _idle)
+        process = self._sim.nodes[gate.name].process
+        assert process is not None
+        return Node(plane=_InNode(self._sim, process, self._planes[gate.name]), gate=gate)
+
+    @contextmanager
+    def meeting(self, node: Node, trouble: Trouble) -> Iterator[None]:
+        assert isinstance(node.gate, HoldingGate)
+        lost = trouble is Trouble.LOST
+        condition = Condition(
+            port="control_plane",
+            node=node.gate.name,
+            trouble=None if lost else trouble,
+            loses_replies=lost,
+        )
+        self._sim.effects.conditions.append(condition)
+        try:
+            yield
+        finally:
+            self._sim.effects.conditions.remove(condition)
+
+    async def kill(self, node: Node, call: asyncio.Task[Reply]) -> None:
+        assert isinstance(node.gate, HoldingGate)
+        self._sim.kill(node.gate.name)
+        node.gate.drop()
+        await asyncio.sleep(60)
+        assert not call.done()
+
+    def effect(self, node: int, **reported: Any) -> None:
+        self._gates[node - 1].seen.append(Seen(**reported))
+
+    def fault(self, *told: Any) -> None:
+        """Nobody injects one by name."""
+
+    def _plane(self, node: str, gate: Gate) -> ControlPlane:
+        plane = MemoryControlPlane(self._sim.registers, gate=gate)
+        self._planes[node] = plane
+        return plane
+
+
+class HoldingGate:
+    """The gate of a simulated node, through its simulation."""
+
+    def __init__(self, sim: Simulation, name: str) -> None:
+        self.name = name
+        self.seen: list[Seen] = []
+        self._effects = sim.effects
+        self._hold = Condition(port="control_plane", node=name, holds=True, left=0)
+
+    def stop_before(self, number: int) -> None:
+        self._hold.left = number - self._effects.counts[self.name]
+        self._effects.conditions.append(self._hold)
+
+    async def stopped(self) -> None:
+        while True:
+            while not self._hold.held:
+                await asyncio.sleep(0.001)  # of simulated time
+            if self._hold.left == 0:
+                return
+            self._hold.release()
+
+    def go_on(self) -> None:
+        self._hold.release()
+
+    def drop(self) -> None:
+        self._hold.drop()
+
+
+class _InNode:
+    """The control plane of a simulated node, called by that node."""
+
+    def __init__(self, sim: Simulation, process: Process, plane: ControlPlane) -> None:
+        self._sim = sim
+        self._context = process.context
+        self._plane = plane
+        self.close = plane.close
+
+    async def call(self, request: Request) -> Reply:
+        call = self._plane.call(request)
+        return await self._sim.loop.create_task(call, context=self._context.copy())
+
+
+async def _idle(ports: Ports) -> None:
+    await asyncio.get_running_loop().create_future()
+
+
+class OnPostgres(_OnRealLoop):
+    """A real database, with a proxy in front of each node."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__()
+        self._database = database
+        self._proxies = Proxies(threading.Condition())
+        self._upstream = Upstream(host=LOOPBACK, port=database.port)
+        self._links: list[tuple[Node, Link]] = []
+        self._execute("DELETE FROM logs")
+
+    def node(self) -> Node:
+        link = self._proxies.open(self._upstream)
+        dsn = make_conninfo(
+            self._database.dsn, port=link.port, sslmode="disable", gssencmode="disable"
+        )
+        gate = WatchedGate()
+        node = Node(plane=PostgresControlPlane(dsn, gate=gate), gate=gate)
+        self._links.append((node, link))
+        return node
+
+    @contextmanager
+    def meeting(self, node: Node, trouble: Trouble) -> Iterator[None]:
+        [link] = [link for one, link in self._links if one is node]
+        mislay = self._database.mislay
+        begin, end = {
+            Trouble.REFUSED: (lambda: link.refuse(True), lambda: link.refuse(False)),
+            Trouble.LOST: (link.lose_next_reply, link.forward),
+            Trouble.BROKEN: (lambda: mislay(True), lambda: mislay(False)),
+            Trouble.CONFLICT: (lambda: self._raise("serialization_failure"), self._raise_no_more),
+            Trouble.FULL: (lambda: self._raise("disk_full"), self._raise_no_more),
+        }[trouble]
+        begin()
+        try:
+            yield
+        finally:
+            end()
+
+    def _raise(self, condition: str) -> None:
+        self._execute(
+            "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS "
+            f"$$BEGIN RAISE {condition}; END$$"
+        )
+        self._execute("CREATE TRIGGER fail BEFORE UPDATE ON logs EXECUTE FUNCTION fail()")
+
+    def _raise_no_more(self) -> None:
+        self._execute("DROP FUNCTION fail CASCADE")
+
+    def rows(self) -> list[Row]:
+        return rows(self._database.dsn)
+
+    def close(self) -> None:
+        for node, _ in self._links:
+            self.run(node.plane.close())
+        self._proxies.close()
+        super().close()
+
+    def _execute(self, statement: str) -> None:
+        with psycopg.connect(self._database.dsn, autocommit=True) as connection:
+            connection.execute(statement.encode())
