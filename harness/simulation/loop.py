@@ -35,6 +35,7 @@ Args = TypeVarTuple("Args")
 
 RUNAWAY = 200_000  # callbacks at one instant: no program does that and still gets on
 _SAMPLED = 1_000  # of a runaway: enough to name it
+_NOT_A_FAULT = ("Task was destroyed", "Future exception was never retrieved")
 
 
 class SimLoop(asyncio.AbstractEventLoop):
@@ -338,8 +339,9 @@ class SimLoop(asyncio.AbstractEventLoop):
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         """Keep what nobody caught, for whoever runs the simulation."""
-        # Tasks of dead processes are closed, never finished: that is no fault of theirs.
-        if not str(context.get("message", "")).startswith("Task was destroyed"):
+        # Tasks of dead processes are closed, never finished, and what a connection had to tell them
+        # is never asked for: that is no fault of theirs.
+        if not str(context.get("message", "")).startswith(_NOT_A_FAULT):
             self.errors.append(context)
 
     async def shutdown_asyncgens(self) -> None:

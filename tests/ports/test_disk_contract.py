@@ -14,7 +14,9 @@ from disk_use import all_of, content, write
 
 from reference_impl.ports.disk import Disk
 
-NOT_PATHS = ["", "/a", "a/", "a//b", ".", "..", "../a", "a/../b", "a/./b", "a\0b", "\ud800"]
+# Reports cannot hold half a surrogate pair, so tests get a word for it.
+LONE = "half a surrogate"
+NOT_PATHS = ["", "/a", "a/", "a//b", ".", "..", "../a", "a/../b", "a/./b", "a\0b", LONE]
 
 
 @pytest.fixture(params=DISKS)
@@ -303,6 +305,8 @@ def test_a_file_is_no_directory(bench: DiskBench, disk: Disk) -> None:
 
 @pytest.mark.parametrize("path", NOT_PATHS)
 def test_what_is_no_path_is_refused(bench: DiskBench, disk: Disk, path: str) -> None:
+    path = "\ud800" if path == LONE else path
+
     async def scenario() -> None:
         await write(disk, "file", b"")
         uses: list[Any] = [

@@ -48,6 +48,8 @@ ODD_KEYS = [
     "x" * 240,
     "/".join(["y" * 179] * 5),
 ]
+# Reports cannot hold half a surrogate pair, so tests get a word for it.
+LONE = "half a surrogate"
 NOT_KEYS = [
     "",
     "/",
@@ -64,7 +66,7 @@ NOT_KEYS = [
     "a\0b",
     "\ufffe",
     "\uffff",
-    "\ud800",
+    LONE,
     "x" * 241,
     "/".join(["y" * 180] * 5),
 ]
@@ -241,6 +243,8 @@ def test_an_odd_key_is_a_key_like_any_other(
 def test_what_is_no_key_is_refused_and_begins_none(
     bench: ObjectStoreBench, store: ObjectStore, key: str
 ) -> None:
+    key = "\ud800" if key == LONE else key
+
     async def scenario() -> list[str]:
         await store.put("other", b"")
         uses: list[Awaitable[Any]] = [
