@@ -72,12 +72,21 @@ def _told(replayed: Replayed) -> dict[str, Any]:
     }
 
 
+def _found(finding: str) -> list[str]:
+    opening, *more = finding.splitlines()
+    hanging = [line for text in more for line in wrapped("       ", text)]
+    return [*wrapped("FOUND  ", opening), *hanging]
+
+
 def _ended(replayed: Replayed, folder: Path) -> list[str]:
     if replayed.problem is None:
         return [_same(replayed), f"CLEAN  nothing is found in it any more  {folder}/"]
     found = replayed.findings or [repr(replayed.problem)]
-    shown = [line for finding in found for line in wrapped("FOUND  ", finding)]
-    return [_same(replayed), *shown, f"repeat  {called_as()} replay {folder}"]
+    return [
+        _same(replayed),
+        *(line for one in found for line in _found(one)),
+        f"repeat  {called_as()} replay {folder}",
+    ]
 
 
 def _mutants(header: dict[str, Any]) -> str:

@@ -70,7 +70,7 @@ class SimTransport(asyncio.Transport):
 
     def write_eof(self) -> None:
         """Send no more after this; reading goes on."""
-        if self._able() and not self._closing and not self._finishing:
+        if self._able():
             self._finishing = True
             if not self._buffer:
                 self._socket.finish()
@@ -179,13 +179,13 @@ class SimTransport(asyncio.Transport):
         if not self._tell(self._protocol.eof_received):
             self.close()
 
-    def lost(self, error: OSError | None) -> None:
+    def lost(self, error: OSError) -> None:
         """The connection is no more, or never was."""
         self._closing = True
         self._buffer.clear()
         if self._protocol is not None:
             self._say_goodbye(error)
-        elif self._waiter is not None and not self._waiter.done() and error is not None:
+        elif self._waiter is not None and not self._waiter.done():
             self._waiter.set_exception(error)
 
     def room(self) -> None:

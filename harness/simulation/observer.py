@@ -48,6 +48,17 @@ class Unobserved:
         """Forget it."""
 
 
+class FaultsOnly(Unobserved):
+    """Somebody is told of faults, and of no effects."""
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+
+    def fault(self, name: str, target: str, phase: str, evidence: Evidence) -> None:
+        """Pass it on."""
+        self._observer.fault(name, target, phase, evidence)
+
+
 class NodeTrace:
     """The trace of one node's gate."""
 

@@ -49,7 +49,7 @@ class Owner(Protocol):
         """The peer sends no more."""
         ...
 
-    def lost(self, error: OSError | None) -> None:
+    def lost(self, error: OSError) -> None:
         """The connection is no more; nothing follows."""
         ...
 

@@ -1,17 +1,17 @@
 """A state machine that owns a simulated cluster: what it does is recorded, judged, and shrunk.
 
 A subclass builds a cluster, says with ``@step`` what clients and the nemesis may do, and names a
-judge. Hypothesis draws a list of steps. Every example plays in a simulation of its own and records
-a history of its own; at its end all faults are healed, ``finish`` does the last reads, and the
-history goes to the judge. If it finds something, Hypothesis looks for the shortest list of steps
+judge. Hypothesis draws programs of steps (``explore``). Every example plays in a simulation of its
+own and records a history of its own; at its end all faults are healed, ``finish`` does the last
+reads, and the history goes to the judge. If it finds something, the smallest program is looked for
 with which that still happens.
 
 The seed of the simulation is a class attribute and no part of what is drawn: while steps are taken
 away, delays and orders still come from the same streams, and what is left is a schedule of steps
 and not a lucky number. To look at other seeds, run the machine once per seed (``with_seed``).
 
-The last failing example, which after shrinking is the smallest, is kept as a run folder whose
-history holds the steps; ``./tidemark replay`` plays them again.
+The smallest failing example is kept as a run folder whose history holds the steps; ``./tidemark
+replay`` plays them again.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 from hypothesis.strategies import SearchStrategy
 
 from harness.history import Run
+from harness.simulation.observer import FaultsOnly
 from harness.simulation.simulation import Simulation
 from harness.state_machines.outcome import Outcome, unknown
-from harness.state_machines.program import STEP, program_of, source_of
+from harness.state_machines.program import STEP, Step, program_of, source_of
 from harness.worlds.place import take_place
 from harness.worlds.recorder import Operation, Recorder
 from reference_impl.decisions import Mutant, mutated
@@ -48,53 +49,52 @@ class Violated(AssertionError):
     """The judge found something in the history of an example."""
 
 
-def step(**choices: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def step(**lists: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """A rule of Hypothesis whose call is written down, so that it can be played again.
 
     An argument is given by a list of what it may be, simplest first, or by a function that makes
-    such a list for a machine, or by a strategy. All that are listed are drawn as one number: while
-    Hypothesis shrinks, it takes a step away only if that takes at most five draws, of which it
-    needs three itself.
+    such a list for a machine. A step that is out of place when it is called, because others were
+    taken away, does nothing.
     """
-    listed = {name: how for name, how in choices.items() if not isinstance(how, SearchStrategy)}
-    strategies = {name: how for name, how in choices.items() if name not in listed}
-    if listed:
-        strategies["listed"] = _together(listed)
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(function)
         def noted(
-            self: SimulatedMachine, *, listed: Mapping[str, Any] | None = None, **drawn: Any
+            self: SimulatedMachine, *, drawn: Mapping[str, Any] | None = None, **given: Any
         ) -> None:
-            arguments = {**(listed or {}), **drawn}
-            self.note_step(function.__name__, arguments)
+            arguments = {**(drawn or {}), **given}
+            self.note_step(Step(function.__name__, arguments, _lists_for(self, lists)))
             try:
                 function(self, **arguments)
             except BaseException as problem:
                 self.failed(problem)
                 raise
 
-        as_rule: Any = rule(**strategies)
+        as_rule: Any = rule(drawn=_one_of_each(lists))
         made: Callable[..., None] = as_rule(noted)
         return made
 
     return decorate
 
 
-def _together(listed: Mapping[str, Any]) -> SearchStrategy[dict[str, Any]]:
-    """One number for a choice from each list; the last list varies fastest."""
+def _lists_for(machine: SimulatedMachine, lists: Mapping[str, Any]) -> Mapping[str, Sequence[Any]]:
+    return {name: how(machine) if callable(how) else how for name, how in lists.items()}
+
+
+def _one_of_each(lists: Mapping[str, Any]) -> SearchStrategy[dict[str, Any]]:
+    """A choice from each list, drawn as one number: draws are what takes Hypothesis' time."""
 
     def numbers(machine: Any) -> SearchStrategy[dict[str, Any]]:
-        lists = {name: how(machine) if callable(how) else how for name, how in listed.items()}
+        values_of = _lists_for(machine, lists)
 
         def chosen(number: int) -> dict[str, Any]:
             found = {}
-            for name, values in reversed(lists.items()):
+            for name, values in reversed([*values_of.items()]):
                 number, place = divmod(number, len(values))
                 found[name] = values[place]
-            return {name: found[name] for name in lists}
+            return {name: found[name] for name in values_of}
 
-        return st.integers(0, math.prod(map(len, lists.values())) - 1).map(chosen)
+        return st.integers(0, math.prod(map(len, values_of.values())) - 1).map(chosen)
 
     return st.runner().flatmap(numbers)
 
@@ -110,6 +110,7 @@ class SimulatedMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.findings: Sequence[Finding] = ()
+        self.program: list[Step] = []
         self.open: dict[str, Operation] = {}
         self._problem: BaseException | None = None
         with ExitStack() as closing:
@@ -120,12 +121,14 @@ class SimulatedMachine(RuleBasedStateMachine):
             closing.callback(self.writer.abandon)
             closing.enter_context(mutated(*self.mutants))
             self.recorder = Recorder(place, now=lambda: self.sim.now_ns)
-            self.sim = closing.enter_context(Simulation(self.seed, observer=self.recorder))
+            observer = self.recorder if self.records_effects else FaultsOnly(self.recorder)
+            self.sim = closing.enter_context(Simulation(self.seed, observer=observer))
             self.build()
             self._closing = closing.pop_all()
 
     # For subclasses.
 
+    records_effects: ClassVar[bool] = True  # most lines of a history, and most of what it costs
     settle_s: ClassVar[float] = 30.0  # of simulated time, between healing and the last reads
 
     def build(self) -> None:
@@ -136,7 +139,7 @@ class SimulatedMachine(RuleBasedStateMachine):
         """Everything is healed and has settled: do the last reads."""
 
     def judge(self, folder: Path) -> Sequence[Finding]:
-        """What is wrong with the sealed history in this run folder."""
+        """What is wrong with the sealed history in this run folder: a kind, a colon, the rest."""
         raise NotImplementedError
 
     # For their steps.
@@ -169,9 +172,10 @@ class SimulatedMachine(RuleBasedStateMachine):
         kept = {"__doc__": cls.__doc__, "__module__": cls.__module__}
         return type(cls.__name__, (cls,), {**kept, "seed": seed, "mutants": mutants})
 
-    def note_step(self, name: str, arguments: Mapping[str, Any]) -> None:
+    def note_step(self, step: Step) -> None:
         """Write a step down before it is carried out."""
-        self.recorder.probe(STEP, [{"step": name, "arguments": dict(arguments)}])
+        self.program.append(step)
+        self.recorder.probe(STEP, [{"step": step.name, "arguments": dict(step.arguments)}])
 
     def failed(self, problem: BaseException) -> None:
         """A step raised; what was recorded up to here is kept."""

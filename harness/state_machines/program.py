@@ -9,7 +9,8 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,15 @@ from reference_impl.decisions import Mutant, MutantError
 from reference_impl.mutant_files import load_mutant
 
 STEP = "step"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A call of a step, and the lists from which its arguments were chosen, simplest first."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    lists: Mapping[str, Sequence[Any]]
 
 
 def source_of(thing: Any) -> str:

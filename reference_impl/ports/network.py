@@ -107,9 +107,20 @@ class GatedNetwork:
 
     async def connect(self, address: Address) -> Connection:
         """An effect: `connect`."""
-        do = self._inner.connect
-        made = await self._passage.run("connect", lambda: do(address), to=str(address))
-        return _GatedConnection(made, self._gate)
+        made: list[Connection] = []
+
+        async def do() -> Connection:
+            made.append(await self._inner.connect(address))
+            return made[0]
+
+        try:
+            return _GatedConnection(
+                await self._passage.run("connect", do, to=str(address)), self._gate
+            )
+        except OSError:
+            for connection in made:  # of which this node was not told
+                connection.abort()
+            raise
 
     async def listen(self, address: Address, handler: Handler) -> Listener:
         """Whatever is sent on the connections accepted is an effect too."""

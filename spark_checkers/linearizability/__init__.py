@@ -1,6 +1,6 @@
 """Is there a legal order? A search over operations on objects whose histories carry no witness."""
 
-from spark_checkers.linearizability.from_history import operations_by_key
+from spark_checkers.linearizability.from_history import operations_by_key, search_events
 from spark_checkers.linearizability.models import MODELS, Model, model_named
 from spark_checkers.linearizability.operation import (
     LinearizabilityError,
@@ -30,5 +30,6 @@ __all__ = [
     "operations_by_key",
     "operations_of_rows",
     "search",
+    "search_events",
     "search_rows",
 ]

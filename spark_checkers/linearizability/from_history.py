@@ -16,6 +16,7 @@ from typing import Any
 
 from spark_checkers.linearizability.models import Model
 from spark_checkers.linearizability.operation import Operation, UnusableHistory, frozen
+from spark_checkers.linearizability.search import Verdict, search
 
 Event = Mapping[str, Any]
 
@@ -43,6 +44,19 @@ def operations_by_key(events: Iterable[Event], model: Model) -> dict[Hashable, l
         )
         found.setdefault(frozen(invoke.get("key")), []).append(operation)
     return found
+
+
+def search_events(events: Iterable[Event], model: Model) -> list[str]:
+    """What is wrong with a small history, object by object: the verdict, a colon, why.
+
+    A history too large for that goes through `spark_checkers.search_history`.
+    """
+    outcomes = [search(found, model) for found in operations_by_key(events, model).values()]
+    return [
+        f"{outcome.verdict.value}: {outcome.explanation}"
+        for outcome in outcomes
+        if outcome.verdict is not Verdict.LINEARIZABLE
+    ]
 
 
 def _paired(events: Iterable[Event], model: Model) -> Iterator[tuple[Event, Event | None]]:

@@ -126,7 +126,7 @@ def test_a_connect_that_fails_is_refused(trouble: Trouble) -> None:
     wires = Wires()
     with pytest.raises(ConnectionRefusedError, match=trouble.value):
         asyncio.run(GatedNetwork(wires, Troubled(trouble)).connect(N2))
-    assert wires.wire.done == ([N2] if trouble is Trouble.LOST else [])
+    assert wires.wire.done == ([N2, "abort"] if trouble is Trouble.LOST else [])
 
 
 @each_trouble

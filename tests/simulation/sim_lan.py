@@ -46,9 +46,11 @@ class Told(asyncio.Protocol):
         self._tell("closed" if exc is None else type(exc).__name__)
 
     def pause_writing(self) -> None:
+        assert not self.held_back
         self.held_back = True
 
     def resume_writing(self) -> None:
+        assert self.held_back
         self.held_back = False
 
     @property
@@ -113,6 +115,11 @@ class Lan:
 
     def wait(self, seconds: float) -> None:
         self.loop.run_for(round(seconds * NS))
+
+    def uncaught(self) -> list[dict[str, Any]]:
+        """What nobody caught so far; forgotten with this."""
+        errors, self.loop.errors = self.loop.errors, []
+        return errors
 
     def seconds(self) -> float:
         return self.loop.now_ns / NS

@@ -581,6 +581,7 @@ def test_the_clean_up_of_a_dead_process_reaches_nobody(lan: Lan) -> None:
         finally:
             server.transport.write(b"from the grave")
             server.transport.write_eof()
+            server.transport.close()
             server.transport.abort()
             seen.append("cleaned up")
             await lan.loop.create_connection(Told, "a", PORT)

@@ -8,24 +8,12 @@ from pathlib import Path
 
 import pytest
 from counter_machine import MUTANTS, CounterMachine, StumblingMachine
-from hypothesis import HealthCheck, Phase, settings
-from hypothesis.stateful import run_state_machine_as_test
 
 from harness.cli.app import app
-from harness.state_machines import SimulatedMachine, Violated
+from harness.state_machines import SimulatedMachine, Violated, explore
 from harness.state_machines.program import program_of
 from harness.state_machines.replay import replay
 from harness.sut.errors import UsageError
-
-SETTINGS = settings(
-    max_examples=60,
-    stateful_step_count=15,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    phases=(Phase.generate, Phase.shrink),
-)
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +24,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def failure_of(machine: type[SimulatedMachine]) -> BaseException:
     with pytest.raises((Violated, LookupError)) as caught:
-        run_state_machine_as_test(machine, settings=SETTINGS)
+        explore(machine, examples=60, steps=15)
     return caught.value
 
 
@@ -56,7 +44,7 @@ def kept(found: tuple[BaseException, Path], tmp_path: Path) -> Path:
 
 
 def test_a_sound_system_passes_and_leaves_nothing_behind(runs: Path) -> None:
-    run_state_machine_as_test(CounterMachine, settings=SETTINGS)
+    explore(CounterMachine, examples=60, steps=15)
     assert not runs.exists()
 
 
@@ -73,7 +61,7 @@ def test_the_failure_shows_findings_program_run_and_the_command_that_replays_it(
 ) -> None:
     failure, folder = found
 
-    assert str(failure) == "the answer 1 was given twice"
+    assert str(failure) == "answered twice: 1"
     note = failure.__notes__[0]
     assert note.startswith("seed 4, with these steps:\n    state.count(client='a')\n")
     assert note.endswith(f"replay  ./tidemark replay {folder}")
@@ -101,7 +89,7 @@ def test_a_replay_gives_the_same_history_and_the_same_findings(kept: Path) -> No
 
     assert replayed.differs_at is None
     assert len(replayed.lines) == len(replayed.before)
-    assert replayed.findings == ["the answer 1 was given twice"]
+    assert replayed.findings == ["answered twice: 1"]
 
 
 def test_a_replay_keeps_its_hands_off_the_run(kept: Path) -> None:
@@ -145,7 +133,7 @@ def test_the_command_shows_the_program_and_that_the_history_is_the_same(
     assert "CounterMachine · seed 4 · mutant 'count without sync'" in out
     assert "    state.lose_power()" in out
     assert "byte for byte" in out
-    assert "FOUND  the answer 1 was given twice" in out
+    assert "FOUND  answered twice: 1" in out
     assert out.splitlines()[-1].endswith(f"replay {kept}")
 
 

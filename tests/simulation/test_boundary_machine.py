@@ -1,0 +1,70 @@
+"""The boundary register behind several simulated brokers: sound under faults, mutants found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from boundary_machine import BoundaryMachine
+
+from conformance.mutants import boundary
+from harness.rules import Verdict
+from harness.state_machines import SimulatedMachine, Violated, explore
+from harness.state_machines.program import program_of
+from harness.state_machines.replay import replay
+
+pytestmark = pytest.mark.sim
+
+BY_NAME = {mutant.name: mutant for mutant in boundary.MUTANTS}
+
+
+@pytest.fixture(autouse=True)
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("harness.state_machines.machine.RUNS", tmp_path / "runs")
+    return tmp_path / "runs"
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_boundary_is_sound_under_the_nemesis(seed: int, runs: Path) -> None:
+    explore(BoundaryMachine.with_seed(seed), examples=25, steps=20)
+    assert not runs.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "rule", "steps"),
+    [
+        ("higher-epoch-moves-the-boundary", "MIG-021", 2),
+        ("nobody-is-fenced", "MIG-021", 2),
+        ("refusal-echoes-the-caller", "MIG-021", 2),
+        ("reset-passes-the-fence", "MIG-021", 2),
+        ("fence-turned-around", "MIG-021", 2),
+        ("boundary-before-seeds", "MIG-007", 5),
+    ],
+)
+def test_a_mutant_is_found_shrunk_and_played_again(
+    name: str, rule: str, steps: int, runs: Path
+) -> None:
+    with pytest.raises(Violated) as caught:
+        explore(BoundaryMachine.with_seed(1, BY_NAME[name]), examples=80, steps=20)
+
+    assert str(caught.value).startswith(f"{rule}: ")
+    kept = runs / "BoundaryMachine-1"
+    assert 1 <= len(program_of(kept)) <= steps
+    again = replay(kept)
+    assert again.differs_at is None
+    assert "\n".join(again.findings) == str(caught.value)
+
+
+def test_what_the_machine_does_exercises_the_rules_it_is_judged_by() -> None:
+    exercised: set[str] = set()
+
+    class Watched(BoundaryMachine):
+        def judge(self, folder: Path) -> list[str]:
+            verdicts = self.judged(folder).judged
+            exercised.update(one.rule.id for one in verdicts if one.verdict is Verdict.PASS)
+            return []
+
+    machine: type[SimulatedMachine] = Watched
+    explore(machine.with_seed(1), examples=25, steps=20)
+    assert exercised >= {"MIG-001", "MIG-007", "MIG-021"}
+    assert len(exercised) >= 12
