@@ -19,7 +19,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from conformance.catalogue import CATALOGUE
+from conformance.catalogue import CATALOGUE, PROFILES
 from conformance.lab import Plan, judge, record
 from conformance.mutants import AnyMutant
 from harness.history import Run
@@ -170,7 +170,7 @@ def run_job(job: Job) -> Outcome:
     started = monotonic()
     mutants = () if job.mutant is None else (job.mutant,)
     sut = reference_sut(control_plane=job.control_plane, mutants=mutants)
-    rules = CATALOGUE.judged()
+    rules = CATALOGUE.of_profiles(PROFILES).judged()
     engine = InlineEngine()
     try:
         with tempfile.TemporaryDirectory(prefix="tidemark-selfcheck-") as folder:

@@ -51,7 +51,8 @@ def test_no_seeded_concurrent_work_breaks_a_rule(seed: int) -> None:
         sut = reference_sut(control_plane="memory")
         recorded = record(run, sut, Plan(world="sim", seed=seed, scenarios=(), rounds=2))
         engine = InlineEngine()
-        judgement = judge(recorded, CATALOGUE.judged(), engine, reference=True)
+        rules = CATALOGUE.of_profiles(["migration"]).judged()
+        judgement = judge(recorded, rules, engine, reference=True)
         engine.close()
 
     wrong = [j for j in judgement.judged if j.verdict in (Verdict.FAIL, Verdict.BROKEN)]

@@ -77,7 +77,9 @@ def summary(judgement: Judgement) -> str:
 
 
 def citation(rule: Rule) -> str:
-    """Where a rule stands."""
+    """Where a rule stands; what Kafka itself promises stands in none of the designs."""
+    if not rule.lines:
+        return f"what {rule.document} promises, {rule.section} · {rule.source}"
     lines = " ".join(str(line) for line in rule.lines)
     reading = f" · reading {' '.join(rule.decisions)}" if rule.decisions else ""
     return f"{rule.document}.md, {rule.section}, lines {lines}{reading}"

@@ -7,15 +7,14 @@ tables, defines views, returns the few rows a query asks for, and runs one Pytho
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol
+
+from spark_checkers.sessions import duckdb_connection, spark_session
 
 Row = dict[str, Any]
 KeyFunction = Callable[[list[Row]], list[Row]]
@@ -43,7 +42,7 @@ class Engine(Protocol):
     def rows(self, sql: str) -> list[Row]:
         """The rows of a query whose answer is small."""
 
-    def answers(self, queries: Sequence[str]) -> list[list[Row] | Exception]:
+    def answers(self, queries: Sequence[str]) -> Iterator[list[Row] | Exception]:
         """The rows of each query, or what kept it from being answered; others do not suffer."""
 
     def per_key(self, table: str, key: Sequence[str], function: KeyFunction) -> list[Row]:
@@ -59,9 +58,8 @@ class InlineEngine:
     name = "inline"
 
     def __init__(self) -> None:
-        import duckdb
-
-        self._db = duckdb.connect(":memory:")
+        self._db = duckdb_connection()
+        self._db.execute(f"CREATE MACRO fingerprint({_LETTERS}) AS hash({_LETTERS})")
 
     def load(self, table: str, path: Path) -> None:
         source = f"{path}/*.parquet" if path.is_dir() else str(path)
@@ -77,8 +75,8 @@ class InlineEngine:
     def rows(self, sql: str) -> list[Row]:
         return list(self._rows(sql))
 
-    def answers(self, queries: Sequence[str]) -> list[list[Row] | Exception]:
-        return [_answer(self.rows, sql) for sql in queries]
+    def answers(self, queries: Sequence[str]) -> Iterator[list[Row] | Exception]:
+        return map(partial(_answer, self.rows), queries)
 
     def per_key(self, table: str, key: Sequence[str], function: KeyFunction) -> list[Row]:
         columns = ", ".join(key)
@@ -106,30 +104,24 @@ class SparkEngine:
     name = "spark"
 
     def __init__(
-        self, master: str = "local[*]", *, java_home: str | None = None, log: Path | None = None
+        self,
+        master: str = "local[*]",
+        *,
+        java_home: str | None = None,
+        log: Path | None = None,
+        small: bool = False,
     ) -> None:
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        if java_home:
-            os.environ["JAVA_HOME"] = java_home
-        from pyspark.sql import SparkSession
-
-        local = master.startswith("local")
-        builder = SparkSession.builder.appName("tidemark")
-        for name, value in _SETTINGS.items():
-            builder = builder.config(name, value)
-        if local:
-            builder = builder.config("spark.driver.bindAddress", "127.0.0.1")
-        with _stderr_into(log):
-            self._spark = builder.master(master).getOrCreate()
-            self._spark.sparkContext.setLogLevel("ERROR")
+        self._spark = spark_session(master, java_home=java_home, log=log, small=small)
+        self._spark.sql(_SPARK_FINGERPRINT)
+        self._spark.conf.set("spark.sql.optimizer.excludedRules", _LEFT_OUT)
         self._rows: dict[str, int] = {}
 
     def load(self, table: str, path: Path) -> None:
         # A JVM has a working folder of its own: a relative path might name somebody else's run.
         path = path.resolve()
-        self._spark.read.parquet(str(path)).createOrReplaceTempView(table)
+        frame = self._spark.read.parquet(str(path))
         self._rows[table] = _row_count(path)
+        (frame if self._rows[table] else frame.limit(0)).createOrReplaceTempView(table)
         rows = max(self._rows.values())
         for name, value in (_SMALL if rows < SMALL_ROWS else _LARGE).items():
             self._spark.conf.set(name, value)
@@ -138,16 +130,15 @@ class SparkEngine:
 
     def define(self, view: str, sql: str, *, shared: bool) -> None:
         frame = self._spark.sql(sql)
-        # A checkpoint and not a cache: whatever stands on the view plans against a plain scan.
-        (frame.localCheckpoint() if shared else frame).createOrReplaceTempView(view)
+        (self._computed(frame) if shared else frame).createOrReplaceTempView(view)
 
     def rows(self, sql: str) -> list[Row]:
         return [row.asDict() for row in self._spark.sql(sql).collect()]
 
-    def answers(self, queries: Sequence[str]) -> list[list[Row] | Exception]:
+    def answers(self, queries: Sequence[str]) -> Iterator[list[Row] | Exception]:
         # Planning a query takes one thread of the driver, mostly longer than running it.
         with ThreadPoolExecutor(max_workers=PLANNERS) as pool:
-            return list(pool.map(partial(_answer, self.rows), queries))
+            yield from pool.map(partial(_answer, self.rows), queries)
 
     def per_key(self, table: str, key: Sequence[str], function: KeyFunction) -> list[Row]:
         frame = self._spark.table(table)
@@ -160,12 +151,35 @@ class SparkEngine:
     def close(self) -> None:
         self._rows.clear()
 
+    def _computed(self, frame: Any) -> Any:
+        # A checkpoint and not a cache: whatever stands on the view plans against a plain scan.
+        frame = frame.localCheckpoint()
+        # Spark's guess of its size is the size of what it was computed from. What is empty takes
+        # with it whatever joins it; what is small is brought to the rows that it is joined with.
+        rows = frame.count()
+        if rows == 0:
+            return frame.limit(0)
+        return frame.hint("broadcast") if rows <= BROADCAST_ROWS else frame
+
+
+# A number that is equal for equal arguments, and for others as good as never; nulls count. Rows are
+# matched by it instead of by several long texts. Each engine has its own numbers.
+_LETTERS = "a, b, c, d, e, f"
+_SPARK_FINGERPRINT = """
+    CREATE OR REPLACE TEMPORARY FUNCTION
+      fingerprint(a STRING, b INT, c BIGINT, d STRING, e STRING, f BIGINT) RETURNS BIGINT
+    RETURN xxhash64(a, 1, b, 2, c, 3, d, 4, e, 5, f)
+"""
+
+# It loses the columns that an EXISTS over a union refers to (seen with Spark 4.3).
+_LEFT_OUT = "org.apache.spark.sql.catalyst.optimizer.PushProjectionThroughUnion"
 
 PLANNERS = 4
 # Compiling and re-planning queries pays from some hundred thousand rows on; below, it is most of
 # the time.
 SMALL_ROWS = 200_000
 ROWS_A_PARTITION = 250_000
+BROADCAST_ROWS = 200_000
 _SMALL = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
@@ -175,13 +189,8 @@ _LARGE = {
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",
     "spark.sql.adaptive.enabled": "true",
-}
-_SETTINGS = {
-    "spark.ui.enabled": "false",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.execution.arrow.pyspark.enabled": "true",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.driver.memory": "4g",
+    # Partitions that fit are joined by hash: sorting both sides is the larger part of a join.
+    "spark.sql.adaptive.maxShuffledHashJoinLocalMapThreshold": "64m",
 }
 
 
@@ -218,21 +227,6 @@ def _arrow_function(key: Sequence[str], function: KeyFunction) -> Callable[[Any]
         return pyarrow.Table.from_pylist(found, schema=schema)
 
     return apply
-
-
-@contextmanager
-def _stderr_into(log: Path | None) -> Iterator[None]:
-    """Let the JVM, which inherits standard error at its start, talk to a file instead."""
-    sys.stderr.flush()
-    kept = os.dup(2)
-    target = os.open(log or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    try:
-        os.dup2(target, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(target)
 
 
 def open_engine(

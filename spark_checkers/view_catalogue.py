@@ -1,7 +1,8 @@
 """The views that rules share: one SQL file each, with the views and tables it reads.
 
-The opening comment of a file says what a row of the view means. A view is built once per run and
-only if a selected rule needs it.
+The opening comment of a file says what a row of the view means. A view is built only if a selected
+rule needs it; one whose comment ends with the line `computed once` is computed then, because
+several others stand on it.
 """
 
 from __future__ import annotations
@@ -27,6 +28,13 @@ def view_sql(name: str) -> str:
     """The query behind a view, without its opening comment."""
     lines = (_FOLDER / f"{name}.sql").read_text(encoding="utf-8").splitlines()
     return "\n".join(line for line in lines if not line.startswith("--"))
+
+
+@cache
+def is_computed_once(name: str) -> bool:
+    """Whether the view is computed when it is defined, for all that stand on it."""
+    text = (_FOLDER / f"{name}.sql").read_text(encoding="utf-8")
+    return "\n-- computed once\n" in text
 
 
 def views_needed(tables: set[str]) -> list[str]:

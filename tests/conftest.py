@@ -12,6 +12,6 @@ from spark_checkers.engine import SparkEngine
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkEngine]:
-    engine = SparkEngine("local[2]", java_home=java_home_for_spark())
+    engine = SparkEngine("local[2]", java_home=java_home_for_spark(), small=True)
     yield engine
     engine.close()

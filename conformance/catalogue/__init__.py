@@ -1,7 +1,8 @@
 """Every rule of every profile."""
 
-from conformance.catalogue import migration
+from conformance.catalogue import kafka, migration
 from harness.rules import Catalogue
 
-CATALOGUE = Catalogue(migration.RULES)
+CATALOGUE = Catalogue((*kafka.RULES, *migration.RULES))
 PROFILES = ("migration",)
+"""The profiles that `certify` can play; `check` judges histories by all of them."""

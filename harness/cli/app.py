@@ -164,17 +164,56 @@ def replay(
 
 @app.command()
 def check(
-    path: Annotated[Path, typer.Argument(help="A run folder or a history file.")],
-    model: Annotated[str | None, typer.Option(help="register, cas-register, kv, mutex.")] = None,
+    where: Annotated[
+        str,
+        typer.Argument(
+            help="A history file, a run, a folder of runs, s3://bucket/prefix?endpoint=…"
+        ),
+    ],
+    model: Annotated[
+        str | None, typer.Option(help="log, kafka, register, cas-register, kv, mutex.")
+    ] = None,
     initial: Annotated[str, typer.Option(help="First value of a register.")] = "nil",
-    engine: Engine = "spark",
-    master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
+    ww_deps: Annotated[
+        bool, typer.Option("--ww-deps", help="kafka: the order of writes makes dependencies.")
+    ] = False,
+    engine: Annotated[
+        str | None, typer.Option(help="spark or inline; default: inline if it is small.")
+    ] = None,
+    master: Annotated[str | None, typer.Option(help="Spark master.")] = None,
     as_json: Json = False,
 ) -> int:
-    """Judge a recorded history: ours, Jepsen EDN, Jepsen console lines."""
-    from harness.cli.check import run
+    """Judge recorded histories: ours, Jepsen EDN, Jepsen console lines, Kafka JSON."""
+    from harness.cli.check import Asked, run
 
-    return run(path, model=model, initial=initial, engine=engine, master=master, as_json=as_json)
+    asked = Asked(model=model, initial=initial, ww_deps=ww_deps, engine=engine, master=master)
+    return run(where, asked, as_json=as_json)
+
+
+@app.command()
+def shrink(
+    where: Annotated[
+        str, typer.Argument(help="A history file, a run by its number or folder, s3://…")
+    ],
+    finding: Annotated[
+        str | None,
+        typer.Option(help="A rule (MIG-003) or an anomaly (lost-write); default: the first bad."),
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="As for check.")] = None,
+    initial: Annotated[str, typer.Option(help="First value of a register.")] = "nil",
+    ww_deps: Annotated[bool, typer.Option("--ww-deps", help="As for check.")] = False,
+    budget: Annotated[int, typer.Option(min=1, help="Sub-histories to try at most.")] = 2_000,
+    out: Annotated[
+        Path | None, typer.Option(help="Where to; default NAME.shrunk.jsonl, here.")
+    ] = None,
+    as_json: Json = False,
+) -> int:
+    """The smallest part of a history that still shows a finding."""
+    from harness.cli.check_one import Asked
+    from harness.cli.shrink import run
+
+    asked = Asked(model=model, initial=initial, ww_deps=ww_deps, engine="inline")
+    return run(where, asked, finding=finding, budget=budget, out=out, as_json=as_json)
 
 
 @app.command()

@@ -9,7 +9,7 @@ from conformance.catalogue import CATALOGUE
 from conformance.proofs import LINE_MAP, mutants_of, recorded_statuses
 from conformance.scenarios import SCENARIOS
 from harness.cli.runs import RUNS, VERDICT_FILE, read_json
-from harness.rules import Holds, Judge, Rule
+from harness.rules import Cycles, Holds, Judge, Rule
 from harness.rules.linemap import compact, load_line_map
 from reports.terminal import citation, wrapped
 
@@ -24,7 +24,8 @@ def rules(*, as_json: bool, coverage: bool) -> int:
         return 0
     sections: dict[str, list[Rule]] = {}
     for rule in CATALOGUE:
-        sections.setdefault(f"{rule.document}.md, {rule.section}", []).append(rule)
+        where = f"{rule.document}.md" if rule.lines else f"what {rule.document} promises"
+        sections.setdefault(f"{where}, {rule.section}", []).append(rule)
     for title, members in sections.items():
         print(title)
         for rule in members:
@@ -51,16 +52,19 @@ def explain(rule_id: str) -> int:
 
 
 def _facts(rule: Rule) -> list[tuple[str, str]]:
-    facts = [("cite", citation(rule)), ("status", recorded_statuses()[rule.id].value)]
-    if rule.judge is not None:
-        facts.append(("judge", _judge_text(rule.judge)))
-    if rule.tolerant is not None:
-        facts.append(("tolerant", _judge_text(rule.tolerant)))
-    if rule.assumes:
-        facts.append(("assumes", ", ".join(rule.assumes)))
-    for word, text in (("planned", rule.planned), ("no proof", rule.unprovable)):
-        if text:
-            facts.append((word, text))
+    under = f", allowed under {' '.join(rule.allowed_under)}" if rule.allowed_under else ""
+    named = (
+        ("cite", citation(rule)),
+        ("status", recorded_statuses()[rule.id].value),
+        ("judge", _judge_text(rule.judge)),
+        ("tolerant", _judge_text(rule.tolerant)),
+        ("anomaly", rule.anomaly and f"{rule.anomaly}, {rule.bad} bad{under}"),
+        ("assumes", ", ".join(rule.assumes)),
+        ("planned", rule.planned),
+        ("no proof", rule.unprovable),
+        ("unproven", rule.unproven),
+    )
+    facts = [(word, text) for word, text in named if text]
     for scenario in SCENARIOS:
         if rule.id in scenario.rules:
             facts.append(("scenario", scenario.name))
@@ -84,9 +88,13 @@ def _last_findings(rule: Rule) -> list[tuple[str, str]]:
     return []
 
 
-def _judge_text(judge: Judge) -> str:
+def _judge_text(judge: Judge | None) -> str:
+    if judge is None:
+        return ""
     if isinstance(judge, Holds):
         return f"{judge.table} where {judge.when}: {judge.holds}"
+    if isinstance(judge, Cycles):
+        return f"{judge.kind} among the dependencies in {judge.table}"
     return f"search over {judge.table} per {', '.join(judge.key)}, model {judge.model}"
 
 
@@ -102,7 +110,9 @@ def _rule_document(rule: Rule) -> dict[str, Any]:
         "profile": rule.profile,
         "decisions": list(rule.decisions),
         "assumes": list(rule.assumes),
-        "judge": None if rule.judge is None else _judge_text(rule.judge),
+        "anomaly": rule.anomaly or None,
+        "bad": rule.bad,
+        "judge": _judge_text(rule.judge) or None,
         "mutants": [mutant["mutant"] for mutant in mutants_of(rule.id)],
         "scenarios": [s.name for s in SCENARIOS if rule.id in s.rules],
         "status": recorded_statuses()[rule.id].value,

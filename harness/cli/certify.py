@@ -28,6 +28,7 @@ from reports import terminal
 from reports.certificate import Conclusion, verdict_document
 from reports.terminal import called_as
 from spark_checkers.engine import Engine, open_engine
+from spark_checkers.sessions import CONNECT
 
 SUITE = "2026.1"
 ENGINES = ("spark", "inline")
@@ -55,7 +56,7 @@ class Options:
 
 def run(options: Options) -> int:
     """Certify a system; the exit code is the verdict's."""
-    _check_engine(options.engine)
+    _check_engine(options.engine, options.master)
     sut = _system(options)
     rules = _rules(options, sut)
     world = options.world or ("process" if sut.reference else "external")
@@ -222,17 +223,17 @@ def _judge(
     return judgement
 
 
-def _check_engine(name: str) -> None:
+def _check_engine(name: str, master: str) -> str | None:
+    """The Java that the engine needs, if it needs one; a sentence if it cannot be had."""
     if name not in ENGINES:
         raise UsageError(f"there is no engine {name!r}; known: {', '.join(ENGINES)}")
-    if name == "spark":
-        java_home_for_spark()
+    needs_java = name == "spark" and not master.startswith(CONNECT)
+    return java_home_for_spark() if needs_java else None
 
 
 def open_chosen_engine(name: str, *, master: str, log: Path) -> Engine:
     """The engine asked for on a command line."""
-    _check_engine(name)
-    java_home = java_home_for_spark() if name == "spark" else None
+    java_home = _check_engine(name, master)
     return open_engine(name, master=master, java_home=java_home, log=log)
 
 

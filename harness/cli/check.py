@@ -1,9 +1,4 @@
-"""The body of `check`: judge a recorded history, ours or somebody else's.
-
-A history of ours is judged by the rules of the profiles in its header. A history of operations on
-a register, a key-value store or a lock is searched for a legal order, key by key. What of the file
-could not be read is said, and keeps a clean verdict from being given.
-"""
+"""The body of `check`: judge recorded histories, one or many, ours or somebody else's."""
 
 from __future__ import annotations
 
@@ -11,118 +6,116 @@ import json
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from conformance.catalogue import CATALOGUE
 from harness.cli.certify import open_chosen_engine
+from harness.cli.check_many import check_many, lines_of_many
+from harness.cli.check_one import Asked, Found, check_one
+from harness.cli.grounds import KAFKA, LOG
 from harness.cli.progress import Stage, plural
 from harness.cli.runs import RUNS, find_run
-from harness.history import History, Run, import_history, read_history
-from harness.rules import Verdict
-from harness.sut import LabBroken, UsageError
+from harness.history.sources import Source, find_sources
+from harness.sut import UsageError
 from reports import terminal
-from spark_checkers.engine import Engine
-from spark_checkers.judge import judge_history
-from spark_checkers.search_history import SEARCHED, search_history
+from spark_checkers.search_history import SEARCHED
+
+__all__ = ["MODELS", "Asked", "find_history", "refuse_unknown_model", "run"]
+
+MODELS = (LOG, KAFKA, *SEARCHED)
+LOCAL = "local[*]"
+SMALL_BYTES = 32 * 1024 * 1024
 
 
-def run(
-    path: Path, *, model: str | None, initial: str, engine: str, master: str, as_json: bool
-) -> int:
-    """0 valid, 1 not valid, 2 no verdict."""
+def run(where: str, asked: Asked, *, as_json: bool) -> int:
+    """0 valid, 1 not valid, 2 no verdict, 3 the lab is broken; of several histories the worst."""
     started = time.monotonic()
-    path = _history_file(path)
-    if model is not None and model not in SEARCHED:
-        raise UsageError(f"there is no model {model!r} to check with; known: {', '.join(SEARCHED)}")
-    history = import_history(path)
+    refuse_unknown_model(asked)
+    place = _found_at(where)
+    sources = find_sources(place)
     stage = Stage(sys.stderr if as_json else sys.stdout)
     with tempfile.TemporaryDirectory(prefix="tidemark-check-") as scratch:
-        chosen = open_chosen_engine(engine, master=master, log=Path(scratch) / "spark.log")
+        log = Path(scratch) / "spark.log"
+        name = _engine_for(sources, asked)
+        engine = open_chosen_engine(name, master=asked.master or LOCAL, log=log)
         try:
-            if history.header.get("world") == "import" or model is not None:
-                first = _initial(initial)
-                found = search_history(history, model, first, chosen, Path(scratch))
+            if not _is_one(sources, place):
+                found = check_many(sources, asked, engine, Path(scratch), stage)
             else:
-                found = _by_rules(history, chosen, Path(scratch), stage)
+                with stage.watched("judge") as progress:
+                    found = check_one(
+                        sources[0], asked, engine, Path(scratch), say=stage.say, progress=progress
+                    )
         finally:
-            chosen.close()
+            engine.close()
+    found["engine"] = name
     found["seconds"] = round(time.monotonic() - started, 3)
     if as_json:
         print(json.dumps(found, ensure_ascii=False))
-    for line in _lines(found, history):
+    for line in lines_of_many(found) if "histories" in found else _lines(found):
         stage.say(line)
-    return {True: 0, False: 1, None: 2}[found["valid"]]
+    broken = any(each.get("broken") for each in found.get("histories", ()))
+    return {True: 0, False: 1, None: 3 if broken else 2}[found["valid"]]
 
 
-def _history_file(path: Path) -> Path:
-    """The file to judge; a run that was cut short is sealed first, as incomplete."""
-    if not path.exists():
-        if not (RUNS / path).is_dir():
-            raise UsageError(f"there is no history and no run at {path}")
-        path = find_run(str(path))
-    if not path.is_dir():
-        return path
-    run_ = Run.open(path)
-    if not run_.history.exists():
-        run_.seal()
-    told = read_history(run_.history).header
-    if any(told.get(name) != run_.header.get(name) for name in ("run", "sut", "seed", "started")):
-        raise UsageError(f"{run_.history} is not the history of the run in {path}")
-    return run_.history
+def refuse_unknown_model(asked: Asked) -> None:
+    """A model that nobody knows is a wrong option."""
+    if asked.model is not None and asked.model not in MODELS:
+        known = ", ".join(MODELS)
+        raise UsageError(f"there is no model {asked.model!r} to check with; known: {known}")
 
 
-def _initial(text: str) -> object:
-    """The value that a text means: nil, JSON, or itself."""
-    if text == "nil":
-        return None
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
+def _engine_for(sources: Sequence[Source], asked: Asked) -> str:
+    """Both engines find the same; Spark takes half a minute to begin, and then takes anything."""
+    if asked.engine is not None:
+        return asked.engine
+    sizes = [source.bytes_on_disk for source in sources]
+    small = None not in sizes and sum(size or 0 for size in sizes) <= SMALL_BYTES
+    return "inline" if small and asked.master is None else "spark"
 
 
-def _by_rules(history: History, engine: Engine, scratch: Path, stage: Stage) -> dict[str, Any]:
-    profiles = history.header.get("profiles") or ["migration"]
-    rules = CATALOGUE.of_profiles(profiles).judged()
-    if not len(rules):
-        raise UsageError(f"there are no rules yet for the profiles {', '.join(profiles)}")
-    reference = history.header.get("sut") == "reference"
-    judgement = judge_history(history, scratch / "tables", rules, engine, reference=reference)
-    failed = [j for j in judgement.judged if j.verdict is Verdict.FAIL]
-    shown = [j for j in judgement.judged if j.result.exercised]
-    for line in terminal.sections(judgement):
-        stage.say(line)
-    broken = [j for j in judgement.judged if j.verdict is Verdict.BROKEN]
-    if broken and not failed:
-        raise LabBroken(f"{broken[0].rule.id} could not be judged: {broken[0].reason}")
-    sound = judgement.complete and shown and all(j.verdict is Verdict.PASS for j in shown)
-    return {
-        "valid": False if failed else True if sound else None,
-        "model": "rules",
-        "ops": int(engine.rows("SELECT count(*) AS ops FROM boundary_ops")[0]["ops"]),
-        "keys": len(shown),
-        "anomalies": [
-            {
-                "type": j.rule.id,
-                "count": j.result.violations,
-                "first": {"op": j.result.findings[0].op, "why": j.result.findings[0].seen},
-            }
-            for j in failed
-        ],
-    }
+def find_history(where: str) -> Source:
+    """The one history there; a folder of several is a wrong argument."""
+    place = _found_at(where)
+    sources = find_sources(place)
+    if not _is_one(sources, place):
+        names = ", ".join(source.name for source in sources[:3])
+        raise UsageError(f"{where} is no history but a place that holds some: choose from {names}")
+    return sources[0]
 
 
-def _lines(found: dict[str, Any], history: History) -> list[str]:
+def _is_one(sources: Sequence[Source], place: str) -> bool:
+    """Whether the place is a history itself, and no folder of them."""
+    return len(sources) == 1 and sources[0].name == place.partition("?")[0].rstrip("/")
+
+
+def _found_at(where: str) -> str:
+    """Where it is: an address as it stands, a path, else a run by its number."""
+    if "://" in where:
+        return where
+    if Path(where).exists():
+        return str(Path(where))
+    if not (RUNS / where).is_dir():
+        raise UsageError(f"there is no history and no run at {where}")
+    return str(find_run(where))
+
+
+def _lines(found: Found) -> list[str]:
     lines = []
     for anomaly in found["anomalies"]:
         first = anomaly["first"]
-        lines.append(f"× {anomaly['type']} ×{anomaly['count']}, first at op {first['op']}")
-        for line in str(first["why"]).splitlines():
+        where = f", first at op {first['op']}" if "why" in first else f"  {anomaly['rule']}"
+        allowed = "" if anomaly.get("bad", True) else ", allowed in this history"
+        mark = "×" if anomaly.get("bad", True) else "·"
+        lines.append(f"{mark} {anomaly['type']} ×{anomaly['count']}{where}{allowed}")
+        for line in str(first.get("why", anomaly.get("why"))).splitlines():
             lines += terminal.wrapped("    ", line)
-    for problem in history.problems[:5]:
-        lines += terminal.wrapped("damaged    ", str(problem))
+    for problem in found["problems"]:
+        lines += terminal.wrapped("damaged    ", problem)
+    if found["ignored"]:
+        lines.append(f"ignored    {plural(found['ignored'], 'line')} without an operation")
     word = {True: "VALID", False: "NOT VALID", None: "NO VERDICT"}[found["valid"]]
-    judged_by = "rule" if found["model"] == "rules" else "key"
+    judged_by = "rule" if found["model"] in ("rules", LOG) else "key"
     what = f"{plural(found['ops'], 'operation')}, {plural(found['keys'], judged_by)}"
-    return [*lines, f"{word}  {what}, model {found['model']} · {found['seconds']} s"]
+    how = f"model {found['model']}, {found['engine']}"
+    return [*lines, f"{word}  {what}, {how} · {found['seconds']} s"]

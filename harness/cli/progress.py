@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TextIO
 
@@ -49,6 +49,12 @@ class Stage:
             line = Line(status)
             yield line
         self.say(f"{name:<{LABEL}}ok      {line.text} in {time.monotonic() - started:.1f} s")
+
+    @contextmanager
+    def watched(self, name: str) -> Iterator[Callable[[str], None]]:
+        """Something long whose result speaks for itself: shown while it runs, and no line after."""
+        with self._console.status(name) as status:
+            yield lambda text: status.update(f"{name}: {text}")
 
     def detail(self, name: str, counts: Mapping[str, int]) -> None:
         """A stage's counts, several to a line."""

@@ -90,6 +90,11 @@ class History:
         return [*settled.notes, *map(str, settled.log.listed())]
 
     @property
+    def notes(self) -> list[str]:
+        """Why the history is not complete, where it is not for a problem of some line."""
+        return list(self._settled().notes)
+
+    @property
     def ignored(self) -> int:
         """Lines that are no events and are not meant to be (console chatter)."""
         return self._settled().ignored

@@ -21,7 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Final, Literal, TypeAlias
 
 from .errors import TableDataError
@@ -33,6 +34,7 @@ ErrorLike: TypeAlias = int | str | None
 NONE: Final = "NONE"
 EVERY: Final = "*"
 _ABSENT: Final = "-"
+_TABLES: Final = files(__package__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +70,21 @@ class KafkaError:
     readings: Mapping[str, Definite | Indefinite]
 
 
-def _rows(file: str, columns: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
+def _rows(file: Traversable, columns: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
     """The rows of a table file with their line numbers; comments and the heading left out."""
     heading: list[str] | None = None
-    text = Path(__file__).with_name(file).read_text(encoding="utf-8")
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
         if not line or line.startswith("#"):
             continue
         cells = line.split("\t")
         if heading is None:
             heading = cells
             if cells != list(columns):
-                raise TableDataError(f"{file}:{number}: expected the columns {', '.join(columns)}")
+                raise TableDataError(
+                    f"{file.name}:{number}: expected the columns {', '.join(columns)}"
+                )
         elif len(cells) != len(columns) or not all(cell.strip() for cell in cells):
-            raise TableDataError(f"{file}:{number}: a row has {len(columns)} filled cells")
+            raise TableDataError(f"{file.name}:{number}: a row has {len(columns)} filled cells")
         else:
             yield number, cells
 
@@ -90,7 +93,7 @@ def _number(cell: str) -> int | None:
     return None if cell == _ABSENT else int(cell)
 
 
-def load_requests(file: str = "kafka_requests.tsv") -> dict[str, Request]:
+def load_requests(file: Traversable = _TABLES / "kafka_requests.tsv") -> dict[str, Request]:
     """The table of requests by name; `TableDataError` if a name or an API key occurs twice."""
     requests: dict[str, Request] = {}
     keys: set[int] = set()
@@ -103,7 +106,7 @@ def load_requests(file: str = "kafka_requests.tsv") -> dict[str, Request]:
             family=None if family == _ABSENT else family,
         )
         if name in requests or request.api_key in keys:
-            raise TableDataError(f"{file}:{number}: {name} or API key {key} occurs twice")
+            raise TableDataError(f"{file.name}:{number}: {name} or API key {key} occurs twice")
         requests[name] = request
         if request.api_key is not None:
             keys.add(request.api_key)
@@ -125,14 +128,14 @@ def _named(selector: str, requests: Mapping[str, Request], where: str) -> list[s
 
 
 def load_errors(
-    requests: Mapping[str, Request], file: str = "kafka_errors.tsv"
+    requests: Mapping[str, Request], file: Traversable = _TABLES / "kafka_errors.tsv"
 ) -> dict[str, KafkaError]:
     """The table of errors by name; `TableDataError` on any contradiction."""
     codes: dict[str, int | None] = {}
     readings: dict[str, dict[str, Definite | Indefinite]] = {}
     columns = ("code", "error", "verdict", "requests", "why")
     for number, (code, name, verdict, selector, why) in _rows(file, columns):
-        where = f"{file}:{number}"
+        where = f"{file.name}:{number}"
         if codes.setdefault(name, _number(code)) != _number(code):
             raise TableDataError(f"{where}: {name} has two codes")
         if verdict not in ("definite", "indefinite"):
@@ -144,7 +147,7 @@ def load_errors(
             readings[name][request] = reading
     numbered = [code for code in codes.values() if code is not None]
     if len(numbered) != len(set(numbered)):
-        raise TableDataError(f"{file}: one code has two names")
+        raise TableDataError(f"{file.name}: one code has two names")
     return {
         name: KafkaError(name=name, code=code, readings=readings[name])
         for name, code in codes.items()

@@ -1,9 +1,10 @@
 """One line of JSON, strictly.
 
-Python's `json` is generous: it takes NaN, infinities, integers of any length, lone surrogates and
-nesting down to the recursion limit. None of these survives the way into a typed table, so they are
-refused here, at the only two doors: `encode` for what the lab writes and `decode` for what it
-reads. Both doors hold the same bounds, so whatever could be written can be read.
+Python's `json` is generous: it takes NaN, infinities, integers of any length, lone surrogates,
+nesting down to the recursion limit, and of a key that occurs twice the last. None of these survives
+the way into a typed table, so they are refused here, at the only two doors: `encode` for what the
+lab writes and `decode` for what it reads. Both doors hold the same bounds, so whatever could be
+written can be read.
 
 The bounds: `MAX_LINE_BYTES` a line, `MAX_DEPTH` levels of nesting, integers of 64 bits. Checking
 each value of each line would cost more than the parse itself; so a cheap look at the raw bytes
@@ -56,10 +57,27 @@ def int64(text: str) -> int:
     return number
 
 
+def no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """For `json`: an object that says two things under one key says neither."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise BadLine(f"the key {twice[:40]} occurs twice")
+    return found
+
+
 _encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False)
 _canonical = json.JSONEncoder(separators=(",", ":"), sort_keys=True, ensure_ascii=False)
-_quick = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite)
-_careful = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite, parse_int=int64)
+_quick = json.JSONDecoder(
+    parse_constant=refuse_constant, parse_float=finite, object_pairs_hook=no_key_twice
+)
+_careful = json.JSONDecoder(
+    parse_constant=refuse_constant,
+    parse_float=finite,
+    parse_int=int64,
+    object_pairs_hook=no_key_twice,
+)
 
 
 def canonical(value: object) -> str:

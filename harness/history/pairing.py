@@ -11,8 +11,8 @@ not prove it is reported and taken as info, because a wrong fail makes checkers 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
 
 from .kafka_errors import REQUESTS, Indefinite, Outcome, definiteness, error_name
 from .lines import Event
@@ -39,16 +39,28 @@ class Pairing:
     """Feed it the op lines in order; it hands out each operation once, when it is closed."""
 
     def __init__(
-        self, order: Callable[[Event], int], problem: Callable[[Event, str], None]
+        self,
+        order: Callable[[Event], int],
+        problem: Callable[[Event, str], None],
+        *,
+        self_contained: Collection[str] = (),
     ) -> None:
-        """`order` gives the order units of a line; `problem` is told what does not pair."""
+        """`order` gives the order units of a line; `problem` is told what does not pair.
+
+        A completion of a `self_contained` function repeats what was asked, so it is kept without
+        its invocation, as an operation that began with the history.
+        """
         self._order = order
         self._problem = problem
+        self._self_contained = self_contained
         self._open: dict[int, Event] = {}
+        self._started: dict[str, int] = {}
 
     def feed(self, event: Event) -> Operation | None:
         """The operation that this line closes, if it closes one."""
         process = event["process"]
+        if event["clock"] not in self._started:
+            self._started[event["clock"]] = self._order(event)
         earlier = self._open.pop(process, None)
         if event["type"] == "invoke":
             self._open[process] = event
@@ -61,10 +73,15 @@ class Pairing:
             )
             return self._unanswered(earlier)
         if earlier is None:
+            kept = event["f"] in self._self_contained
             self._problem(
-                event, f"process {process} completes {event['f']}, which it did not invoke; dropped"
+                event,
+                f"process {process} completes {event['f']}, which it did not invoke; "
+                f"{'kept as if it began with the history' if kept else 'dropped'}",
             )
-            return None
+            if not kept:
+                return None
+            return replace(self._answered(event, event), began=self._started[event["clock"]])
         for name in ("f", "topic", "partition"):
             if event.get(name, earlier.get(name)) != earlier.get(name):
                 self._problem(
@@ -101,7 +118,12 @@ class Pairing:
                 f"{completion['clock']}; when it ended is taken as unknown",
             )
         elif answered < began:
-            self._problem(completion, "completed before it was invoked, by its own clock")
+            comparable = False
+            self._problem(
+                completion,
+                "completed before it was invoked, by its own clock; when it ended is taken as "
+                "unknown",
+            )
         return Operation(
             invoke=invoke,
             completion=completion,

@@ -14,6 +14,7 @@ from typing import Any, Final
 from .fault_windows import FaultWindows
 from .history import History
 from .lines import Event, canonical
+from .micro_operations import MICRO_OPERATIONS, lay_out_micro_operations
 from .pairing import Operation, Pairing
 from .sends import Emit, Row, SendBook, whole
 
@@ -31,7 +32,9 @@ REGISTER_CALLS: Final = frozenset(
     }
 )
 
-_ANSWER_OFFSETS: Final = frozenset({"produce", "list_offsets"})
+_NAME_OFFSETS: Final = frozenset({"fetch", "delete_records"})
+_ANSWER_OFFSETS: Final = frozenset({"produce", "list_offsets", "offset_for_leader_epoch"})
+_GROUP_OFFSETS: Final = frozenset({"offset_commit", "txn_offset_commit", "offset_fetch"})
 _UNFIT: Final = (TypeError, ValueError, KeyError, IndexError, AttributeError)
 
 
@@ -44,7 +47,7 @@ class RowBuilder:
         self._order: Callable[[Event], int] = lambda event: int(event[by])
         self._emit = emit
         self._problem = problem
-        self._pairing = Pairing(self._order, problem)
+        self._pairing = Pairing(self._order, problem, self_contained=MICRO_OPERATIONS)
         self._sends = SendBook(emit, problem)
         self._windows = FaultWindows(emit, self._order, problem)
         self._kinds: dict[str, Callable[[Event], None]] = {
@@ -87,6 +90,12 @@ class RowBuilder:
             layouts.append(self._response_row)
         if operation.invoke["f"] == "produce":
             layouts.append(lambda attempt, _: self._sends.settle(attempt))
+        elif operation.invoke["f"] in _GROUP_OFFSETS:
+            layouts.append(self._group_offset_row)
+        elif operation.invoke["f"] == "end_txn":
+            layouts.append(self._transaction_row)
+        elif operation.invoke["f"] in MICRO_OPERATIONS:
+            layouts.append(lambda closed, row: lay_out_micro_operations(closed, row, self._emit))
         for lay_out in layouts:
             try:
                 lay_out(operation, shared)
@@ -99,6 +108,8 @@ class RowBuilder:
             "key": _json(invoke, "key"),
             "value": _json(invoke, "value"),
             "result": _json(completion, "value"),
+            "invoked_ns": invoke["time"],
+            "completed_ns": completion.get("time"),
         }
         self._emit("ops", shared | values)
 
@@ -118,39 +129,57 @@ class RowBuilder:
         }
         self._emit("boundary_ops", shared | call)
 
+    def _group_offset_row(self, operation: Operation, shared: Row) -> None:
+        invoke, completion = operation.invoke, operation.completion or {}
+        told = completion if invoke["f"] == "offset_fetch" else invoke
+        row: Row = {"group_id": invoke.get("group"), "committed_offset": told.get("offset")}
+        self._emit("group_offsets", shared | row)
+
+    def _transaction_row(self, operation: Operation, shared: Row) -> None:
+        asked = {name: operation.invoke.get(name) for name in ("transaction", "committed")}
+        self._emit("transactions", shared | asked)
+
     def _response_row(self, operation: Operation, shared: Row) -> None:
         invoke, completion = operation.invoke, operation.completion
         if completion is None:
             return
         f = invoke["f"]
         records = completion.get("records") if f != "produce" else None
-        asked_offset = invoke.get("offset", completion.get("offset")) if f != "produce" else None
+        asked_offset = invoke.get("offset", completion.get("offset"))
         answer: Row = {
             "request": invoke.get("request"),
             "send": invoke.get("send"),
             "attempt": invoke.get("attempt"),
-            "asked_offset": asked_offset if f != "list_offsets" else None,
+            "acks": invoke.get("acks"),
+            "asked_offset": asked_offset if f in _NAME_OFFSETS else None,
             "asked_timestamp": invoke.get("timestamp") if f == "list_offsets" else None,
             "isolation": invoke.get("isolation"),
             "answered_offset": completion.get("offset") if f in _ANSWER_OFFSETS else None,
             "found_timestamp": completion.get("found_timestamp"),
             "leader_epoch": completion.get("leader_epoch"),
+            "current_leader_epoch": invoke.get("leader_epoch"),
+            "asked_epoch": invoke.get("epoch"),
             "high_watermark": completion.get("high_watermark"),
             "last_stable_offset": completion.get("last_stable_offset"),
             "log_start_offset": completion.get("log_start_offset"),
             "records": None if records is None else len(records),
             "first_offset": whole(records[0][0]) if records else None,
             "last_offset": whole(records[-1][0]) if records else None,
+            "preferred_read_replica": completion.get("preferred_read_replica"),
         }
         row = shared | answer
         self._emit("responses", row)
         if f == "list_offsets":
             self._emit("offsets_listed", row)
+        follows = None if row["asked_offset"] is None else row["asked_offset"] - 1
         for at, record in enumerate(records or ()):
             try:
-                self._emit("records_seen", row | _seen(at, record))
+                seen = _seen(at, record)
             except _UNFIT as cause:
                 self._problem(completion, _cannot(cause))
+                continue
+            self._emit("records_seen", row | seen | {"follows": follows})
+            follows = seen["record_offset"]
 
     def _effect(self, event: Event) -> None:
         row = self._placed(event) | {
@@ -235,7 +264,9 @@ def _seen(at: int, record: list[Any]) -> Row:
         raise ValueError(f"a record seen is {form}, not {repr(record)[:40]}")
     offset, value, timestamp, epoch, key = (*record, None, None, None)[:5]
     return {
+        "mop": 0,
         "position": at,
+        "rebalanced": False,
         "record_offset": offset,
         "value": value,
         "timestamp": whole(timestamp),

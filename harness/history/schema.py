@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from importlib.resources import files
 from typing import Any, Final
 
 from .errors import TableDataError
@@ -20,7 +20,7 @@ from .lines import Event
 
 FORMAT: Final = 1
 EVENT_KINDS: Final = ("op", "effect", "probe", "fault")
-SCHEMA_FILE: Final = Path(__file__).with_name("schema.json")
+SCHEMA_FILE: Final = files(__package__).joinpath("schema.json")
 
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "string": (str,),

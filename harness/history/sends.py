@@ -4,6 +4,10 @@ A *send* is what an application meant to append once; an *attempt* is one produc
 it. The outcome of a send follows from its attempts: one ok makes it ok; failing that, one unknown
 attempt makes it unknown; only when every attempt definitely did nothing did the send fail.
 
+Only attempts with the same producer id, epoch and sequence number are recognised as one by a
+broker: a send whose attempts differ in them has no producer. Negative ids and offsets are none. How
+often a client tried that does not number its attempts nobody knows.
+
 A send stays in memory until it is settled: acknowledged with no attempt still open, or declared
 over by `last` on a completion. Otherwise a further attempt may follow, so it is kept to the end of
 the history; what is kept is therefore the sends in flight and those nobody acknowledged.
@@ -35,6 +39,8 @@ class _Send:
     first: Event
     began: int
     name: str
+    producer: Any
+    one_producer: bool = True
     open: int = 0
     attempts: int = 0
     acknowledged: int = 0
@@ -66,9 +72,11 @@ class SendBook:
                     f"attempt {invoke['attempt']} of send {name} follows none that is open; "
                     "kept as a send of its own",
                 )
-            send = self._sends[name] = _Send(first=invoke, began=began, name=name)
+            send = _Send(first=invoke, began=began, name=name, producer=invoke.get("producer"))
+            self._sends[name] = send
         send.open += 1
         send.attempts += 1
+        send.one_producer = send.one_producer and invoke.get("producer") == send.producer
 
     def settle(self, operation: Operation) -> None:
         """An attempt was closed, with or without an answer."""
@@ -99,7 +107,7 @@ class SendBook:
             send.acknowledged += 1
             if send.outcome != "ok":
                 send.outcome, send.error = "ok", None
-                send.base_offset = whole(completion.get("offset"))
+                send.base_offset = _named(whole(completion.get("offset")))
                 send.settled_by, send.ended = completion.get("index"), operation.answered
             return
         if send.outcome == "ok":
@@ -113,17 +121,22 @@ class SendBook:
     def _write(self, send: _Send) -> None:
         first = send.first
         try:
-            producer = [whole(part) for part in first.get("producer") or (None, None, None)]
-            producer_id, producer_epoch, base_sequence = producer
+            producer_id, producer_epoch, base_sequence = _producer(send)
             records = first.get("records") or []
             shared: Row = {
                 "op": first["index"],
+                "completion": send.settled_by,
+                "f": "produce",
+                "mop": 0,
                 "send": send.name,
                 "process": first["process"],
                 "topic": first.get("topic"),
                 "partition": first.get("partition"),
                 "producer_id": producer_id,
                 "producer_epoch": producer_epoch,
+                "transaction": first.get("transaction"),
+                "acks": first.get("acks"),
+                "attempts": None if first.get("attempt") is None else send.attempts,
                 "type": send.outcome,
                 "clock": first["clock"],
                 "began": send.began,
@@ -134,11 +147,8 @@ class SendBook:
             self._problem(first, f"cannot be laid out as a send: {cause}")
             return
         counts: Row = {
-            "completion": send.settled_by,
-            "acks": first.get("acks"),
             "base_sequence": base_sequence,
             "records": len(records),
-            "attempts": send.attempts,
             "acknowledged": send.acknowledged,
             "error": send.error,
             "base_offset": send.base_offset,
@@ -146,6 +156,16 @@ class SendBook:
         self._emit("sends", shared | counts)
         for row in rows:
             self._emit("records_sent", shared | row)
+
+
+def _named(number: int | None) -> int | None:
+    """A number as Kafka writes it: -1 is none."""
+    return None if number is None or number < 0 else number
+
+
+def _producer(send: _Send) -> list[int | None]:
+    parts = [_named(whole(part)) for part in send.producer or (None, None, None)]
+    return parts if send.one_producer and parts[0] is not None else [None] * len(parts)
 
 
 def _record(send: _Send, at: int, record: list[Any], base_sequence: int | None) -> Row:

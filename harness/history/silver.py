@@ -112,7 +112,9 @@ class _Sink:
             self._group()
 
 
-def _lay_out(history: History, open_table: OpenTable) -> list[Problem]:
+def lay_out(history: History, open_table: OpenTable) -> list[Problem]:
+    """Give every row of a history to what `open_table` returns for its table; the result is what
+    could not be laid out."""
     log = ProblemLog(file=history.name)
 
     def problem(event: Event, reason: str) -> None:
@@ -162,7 +164,7 @@ def write_tables(
             return lambda rows: writer.write_table(rows, row_group_size=_ROWS_A_GROUP * 2)
 
         try:
-            problems = _lay_out(history, open_table)
+            problems = lay_out(history, open_table)
         finally:
             for writer in writers.values():
                 writer.close()
@@ -179,7 +181,7 @@ def write_tables(
 def collect_tables(history: History) -> Collected:
     """The same tables in memory, for small histories that are judged at once."""
     groups: dict[str, list[pa.Table]] = {name: [] for name in TABLES}
-    problems = _lay_out(history, lambda table: groups[table.name].append)
+    problems = lay_out(history, lambda table: groups[table.name].append)
     tables = {
         name: pa.concat_tables(parts) if parts else _EMPTY[name] for name, parts in groups.items()
     }

@@ -69,6 +69,8 @@ _TEXT: Final[Mapping[str, tuple[str, str]]] = {
 key         string  key of a model operation, as JSON text; null if it has none
 value       string  the value of the invocation, as JSON text; null if it has none
 result      string  the value of the completion, as JSON text; null if it has none
+invoked_ns    bigint  time of the invoke line, by its clock
+completed_ns  bigint  time of the completion line, by its clock; null if there is none
 """,
     ),
     "boundary_ops": (
@@ -99,8 +101,9 @@ acks            int      acks asked for: -1 all, 1 leader, 0 none
 producer_id     bigint   id of an idempotent producer; null otherwise
 producer_epoch  bigint   its epoch
 base_sequence   bigint   sequence number of the first record
+transaction     string   name of the transaction it belongs to; null if none
 records         int      how many records
-attempts        int      how many requests were made for it
+attempts        int      how many requests were made for it; null if they are not numbered
 acknowledged    int      how many of them were answered ok
 type            string   ok if an attempt was; else info if one may have worked; else fail
 error           string   the last error; null if ok
@@ -111,20 +114,26 @@ ended           bigint   when the outcome was known: the first ok, or the last f
 """,
     ),
     "records_sent": (
-        "record of a send",
+        "record of a send; of a send micro-operation, which names key and value, exactly one",
         """
 op              bigint   index of the invoke line of the first attempt seen
+completion      bigint   index of the line that settled the outcome; null if none did
+f               string   produce, or send or txn for micro-operations
+mop             int      place of the micro-operation in its operation, from 0; 0 for a produce
 position        int      place of the record in the send, from 0
 send            string   name of the send
 process         bigint   the logical process of the first attempt
-topic           string   topic
-partition       int      partition
-value           string   the value that was sent
+topic           string   topic; of a micro-operation its key as text
+partition       int      partition; of a micro-operation 0
+value           string   the value that was sent; of a micro-operation as JSON text
 record_key      string   the key that was sent; null if none
 timestamp       bigint   the timestamp that was sent, in ms
 producer_id     bigint   id of an idempotent producer; null otherwise
 producer_epoch  bigint   its epoch
 sequence        bigint   its sequence number
+transaction     string   name of the transaction it belongs to; null if none
+acks            int      acks asked for: -1 all, 1 leader, 0 none; null if not recorded
+attempts        int      how many requests were made for the send; null if not numbered
 type            string   the outcome of the send
 record_offset   bigint   the offset of this record by the answer; null if unknown
 clock           string   the time domain of began and ended
@@ -133,47 +142,104 @@ ended           bigint   when the outcome was known; null for info
 """,
     ),
     "responses": (
-        "answer for one partition, to any request about a partition",
+        "answer for one partition, to any request about a partition; also each key a poll returned",
         _REQUEST
         + """
 answered            bigint  when the answer came, whatever it says
 request             string  same for all partitions of one wire request; null if not recorded
 send                string  the send a produce request belongs to
 attempt             int     which attempt of the send
+acks                int     acks asked for by produce: -1 all, 1 leader, 0 none
 asked_offset        bigint  offset that a fetch or delete_records asked for
 asked_timestamp     bigint  timestamp that list_offsets asked for; -1 latest, -2 earliest, ...
 isolation           string  read_committed or read_uncommitted; null if not recorded
-answered_offset     bigint  offset answered: assigned by produce, found by list_offsets
+answered_offset     bigint  offset answered: assigned by produce, listed, or end of an epoch
 leader_epoch        bigint  leader epoch answered
+current_leader_epoch  bigint  epoch the request names as current, which an ok answer confirms
+asked_epoch         bigint  epoch that offset_for_leader_epoch asked about
 high_watermark      bigint  high watermark answered
 last_stable_offset  bigint  last stable offset answered
 log_start_offset    bigint  log start offset answered
 records             int     how many records came; null if the answer carries none
 first_offset        bigint  offset of the first of them
 last_offset         bigint  offset of the last of them
+preferred_read_replica  bigint  node that a fetch was sent to instead; null if none
 """,
     ),
     "records_seen": (
-        "record in an answer to fetch",
+        "record in an answer to fetch, or in what a poll micro-operation returned",
         """
 op              bigint  index of the invoke line of the fetch
 completion      bigint  index of the completion line
-position        int     place of the record in the answer, from 0
+f               string  fetch, or poll or txn for micro-operations
+mop             int     place of the micro-operation in its operation, from 0; 0 for a fetch
+position        int     place of the record in the answer for its partition, from 0
 process         bigint  the logical process
 node            bigint  the node that was asked
-topic           string  topic
-partition       int     partition
-record_offset   bigint  offset of the record
-value           string  value of the record; null for a tombstone
+topic           string  topic; of a micro-operation its key as text
+partition       int     partition; of a micro-operation 0
+record_offset   bigint  offset of the record; null where a poll does not tell
+value           string  value of the record, null for a tombstone; of a poll as JSON text
 record_key      string  key of the record; null if none
 timestamp       bigint  timestamp of the record in ms
 leader_epoch    bigint  leader epoch of its batch; null if not recorded
 asked_offset    bigint  offset the fetch asked for
+follows         bigint  offset of the record before it; of the first: asked_offset - 1
 isolation       string  read_committed or read_uncommitted; null if not recorded
-type            string  outcome of the fetch
+rebalanced      boolean  whether the partition was taken or given during the operation
+type            string  outcome of the operation; what an info or fail poll returned counts too
 clock           string  the time domain of began and answered
 began           bigint  when the fetch began
 answered        bigint  when its answer came
+""",
+    ),
+    "assignments": (
+        "key of an assign or subscribe operation; one with a null key for none, and for a crash",
+        """
+op          bigint  index of the invoke line
+completion  bigint  index of the completion line; null if there is none
+process     bigint  the logical process
+f           string  assign, subscribe or crash
+type        string  ok, fail or info
+topic       string  the key as text; null for an assignment of nothing and for a crash
+partition   int     0; null where the topic is
+clock       string  the time domain of began and ended
+began       bigint  when it began
+ended       bigint  when it was over; null for info
+""",
+    ),
+    "group_offsets": (
+        "offset_commit, txn_offset_commit or offset_fetch of a consumer group, answered or not",
+        """
+op                bigint  index of the invoke line
+completion        bigint  index of the completion line; null if there is none
+process           bigint  the logical process
+node              bigint  the node that was asked
+f                 string  what was asked
+group_id          string  the consumer group
+topic             string  topic
+partition         int     partition
+committed_offset  bigint  the offset to commit, or the one that offset_fetch found; -1 is none
+type              string  ok, fail or info
+error             string  name of the error; null where none was recorded
+clock             string  the time domain of began and ended
+began             bigint  when it was asked
+ended             bigint  when it was over; null for info
+""",
+    ),
+    "transactions": (
+        "end_txn: the end that was asked for a transaction",
+        """
+op           bigint   index of the invoke line
+completion   bigint   index of the completion line; null if there is none
+process      bigint   the logical process
+transaction  string   name of the transaction
+committed    boolean  whether it was to be committed; false asks to abort
+type         string   ok, fail or info
+error        string   name of the error; null where none was recorded
+clock        string   the time domain of began and ended
+began        bigint   when it was asked
+ended        bigint   when the outcome was known; null for info
 """,
     ),
     "offsets_listed": (

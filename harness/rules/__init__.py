@@ -1,7 +1,7 @@
 """Rules as data: what a design promises, how a history shows it, and what a verdict means."""
 
 from harness.rules.catalogue import Catalogue, CatalogueError
-from harness.rules.rule import Depth, Holds, Judge, Level, Rule, Search, Status
+from harness.rules.rule import Cycles, Depth, Holds, Judge, Level, Rule, Search, Status
 from harness.rules.verdict import (
     Finding,
     Judged,
@@ -14,6 +14,7 @@ from harness.rules.verdict import (
 __all__ = [
     "Catalogue",
     "CatalogueError",
+    "Cycles",
     "Depth",
     "Finding",
     "Holds",

@@ -42,7 +42,7 @@ def lint(
     broken_by = {rule_id for mutant in mutants for rule_id in mutant.rules}
     problems = [problem for rule in catalogue for problem in _lint_rule(rule)]
     for rule in catalogue:
-        if rule.judge is not None:
+        if rule.judge is not None and not rule.unproven:
             if rule.id not in broken_by:
                 problems.append(f"{rule.id} has a judge but no mutant that breaks it")
             if not exercised_by.get(rule.id):
@@ -69,8 +69,10 @@ def lint(
 def _lint_rule(rule: Rule) -> Iterator[str]:
     if not _ID.fullmatch(rule.id):
         yield f"{rule.id} is not an id like MIG-001"
-    if not rule.section or not rule.lines:
+    if not rule.section or not (rule.lines or rule.source):
         yield f"{rule.id} names no section or no lines of its document"
+    if bool(rule.source) is not rule.id.startswith("KFK"):
+        yield f"{rule.id} cites a design by lines, or what Kafka says by its source: one of both"
     if list(rule.lines) != sorted(set(rule.lines)):
         yield f"{rule.id} lists its lines out of order or twice"
     if len(rule.sentence) > SENTENCE_LIMIT or not rule.sentence.endswith("."):
@@ -92,5 +94,7 @@ def _lint_judge(rule: Rule) -> Iterator[str]:
             yield f"{rule.id} has a judge without condition, claim or evidence to show"
         if isinstance(judge, Search) and not judge.key:
             yield f"{rule.id} has a search without a key"
+    if rule.unproven and not rule.judge:
+        yield f"{rule.id} says why it is unproven, and has no judge that could be proven"
     if rule.judge and not rule.hint:
         yield f"{rule.id} has no hint for the engineer whose system breaks it"

@@ -2,7 +2,8 @@
 
 A judge is data, never code that looks at a system. `Holds` says: in the rows of a table where
 `when` is true, `holds` is true. `Search` says: the operations of each key can be put in one legal
-order of a model. Both yield an exercise count; a rule that was never exercised proves nothing.
+order of a model. `Cycles` says: no cycle of a kind exists among transactions that depend on each
+other. All yield an exercise count; a rule that was never exercised proves nothing.
 
 Expressions are SQL that Spark and DuckDB both accept. A null `when` is false; a null `holds` is a
 violation, because a rule that cannot be decided where it applies has not been kept.
@@ -10,15 +11,17 @@ violation, because a rule that cannot be decided where it applies has not been k
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum
 
 
 class Level(Enum):
-    """How binding the sentence is."""
+    """How binding the sentence is. MAY: worth reporting when it is not so, and nobody's fault."""
 
     MUST = "must"
     SHOULD = "should"
+    MAY = "may"
 
 
 class Depth(Enum):
@@ -40,12 +43,27 @@ class Status(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holds:
-    """Rows of `table` where `when` is true and `holds` is not are violations."""
+    """Rows of `table` where `when` is true and `holds` is not are violations.
+
+    A row of a view may stand for many cases that all hold; `times` says how many it is. Violations
+    are told from `evidence`, if that is given: a view on `table` and what it stands on, with the
+    same rows and further columns, which nobody needs as long as there are none.
+    `words` tell them: clauses with the names of shown values, of which those that are null are left
+    out.
+    """
 
     table: str
     when: str
     holds: str
     show: tuple[str, ...] = ()
+    times: str = "1"
+    evidence: str = ""
+    words: tuple[str, ...] = ()
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """What it reads."""
+        return (self.table,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +75,28 @@ class Search:
     model: str
     budget_states: int = 1_000_000
 
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """What it reads."""
+        return (self.table,)
 
-Judge = Holds | Search
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cycles:
+    """The dependencies in `table` between the transactions in `vertices` show nothing of this
+    `kind`, a name of the field like G1c."""
+
+    table: str
+    vertices: str
+    kind: str
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """What it reads."""
+        return (self.table, self.vertices)
+
+
+Judge = Holds | Search | Cycles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +106,11 @@ class Rule:
     `tolerant` judges systems that are not the reference, where the decisions grant another reading.
     Where they leave others entirely free the rule does not bind them (`binds_others`).
     `assumes` names assumptions; while a fault window breaks one, the rule is not judged.
-    `planned` and `unprovable` carry the reason why there is no judge (yet, or ever).
+    `anomaly` is the name under which the field knows a violation. In a history made under one of
+    the circumstances of `allowed_under` it is reported and nobody's fault.
+    What Kafka itself promises stands in no design; `source` names where Kafka says it.
+    `planned` and `unprovable` carry the reason why there is no judge (yet, or ever); `unproven` the
+    reason why nothing of the reference can break it yet.
     """
 
     id: str
@@ -87,6 +129,22 @@ class Rule:
     hint: str = ""
     planned: str = ""
     unprovable: str = ""
+    unproven: str = ""
+    source: str = ""
+    anomaly: str = ""
+    allowed_under: tuple[str, ...] = ()
+
+    @property
+    def bad(self) -> str:
+        """Whether a violation counts: `always`, `never`, or `sometimes`, by the history."""
+        if self.level is Level.MAY:
+            return "never"
+        return "sometimes" if self.allowed_under else "always"
+
+    def level_under(self, circumstances: Collection[str]) -> Level:
+        """How binding the rule is for a history that was made under these circumstances."""
+        allowed = any(name in circumstances for name in self.allowed_under)
+        return Level.MAY if allowed else self.level
 
     def judge_for(self, *, reference: bool) -> Judge | None:
         """The judge that binds the reference, or the one that grants the accepted readings."""

@@ -7,8 +7,8 @@ times is INCONCLUSIVE, never PASS.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 
 from harness.rules.rule import Level, Rule
@@ -51,13 +51,17 @@ def exit_code(verdict: Verdict) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One violation: where in the history it shows, and the values that contradict the rule."""
+    """One violation: where in the history it shows, and the values that contradict the rule.
+
+    `seen` says it in words, `shown` has the same values by name.
+    """
 
     rule: str
     op: int
     topic: str | None
     partition: int | None
     seen: str
+    shown: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +75,17 @@ class RuleResult:
     findings: tuple[Finding, ...] = ()
     broken: str = ""
 
-    def verdict(self, rule: Rule, *, complete: bool = True) -> tuple[Verdict, str]:
-        """The verdict and, where it is not self-evident, the reason in a few words."""
-        if self.violations:
-            verdict = Verdict.FAIL if rule.level is Level.MUST else Verdict.WEAK
-            return verdict, f"{self.violations} of {self.exercised} cases contradict it"
+    def verdict(
+        self, rule: Rule, *, complete: bool = True, circumstances: Collection[str] = ()
+    ) -> tuple[Verdict, str]:
+        """The verdict and, where it is not self-evident, the reason in a few words.
+
+        What a history made under these `circumstances` may show is told and costs nothing.
+        """
+        level = rule.level_under(circumstances)
+        told = f"{self.violations} of {self.exercised} cases contradict it"
+        if self.violations and level is not Level.MAY:
+            return Verdict.FAIL if level is Level.MUST else Verdict.WEAK, told
         if self.broken:
             return Verdict.BROKEN, self.broken
         if self.unknown:
@@ -84,7 +94,7 @@ class RuleResult:
             return Verdict.INCONCLUSIVE, "never exercised"
         if not complete:
             return Verdict.INCONCLUSIVE, "the run is incomplete"
-        return Verdict.PASS, ""
+        return Verdict.PASS, f"{told}, which is allowed" if self.violations else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -299,6 +299,7 @@ class Socket:
         """Nothing was acknowledged for too long: send nothing again, and tell the process."""
         self.link.drop(self.peer)
         if not self.shut:
+            self._error = self._reason(Kind.TIMEOUT)  # whatever is sent from now on fails
             self._put(Kind.TIMEOUT)
             self._loop.schedule(0, self.notice, context=self.context)
 

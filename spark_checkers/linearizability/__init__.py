@@ -4,6 +4,7 @@ from spark_checkers.linearizability.from_history import operations_by_key, searc
 from spark_checkers.linearizability.models import MODELS, Model, model_named
 from spark_checkers.linearizability.operation import (
     LinearizabilityError,
+    NotForCompiledCode,
     Operation,
     UnknownModel,
     UnusableHistory,
@@ -12,20 +13,23 @@ from spark_checkers.linearizability.rows import operations_of_rows, search_rows
 from spark_checkers.linearizability.search import (
     DEFAULT_BUDGET_STATES,
     Outcome,
-    Verdict,
+    Walking,
     search,
 )
+from spark_checkers.linearizability.walk import Verdict
 
 __all__ = [
     "DEFAULT_BUDGET_STATES",
     "MODELS",
     "LinearizabilityError",
     "Model",
+    "NotForCompiledCode",
     "Operation",
     "Outcome",
     "UnknownModel",
     "UnusableHistory",
     "Verdict",
+    "Walking",
     "model_named",
     "operations_by_key",
     "operations_of_rows",

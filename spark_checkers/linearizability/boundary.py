@@ -63,6 +63,9 @@ class BoundaryRegister:
         found = (a.after for a in legal if reply is None or self._agrees(a, operation.f, reply))
         return tuple(dict.fromkeys(found))
 
+    def effect(self, operation: Operation) -> None:
+        """What a call does depends on more of the state than one word says."""
+
     def observable(self, operation: Operation) -> bool:
         if operation.f in LOOKING:
             return False

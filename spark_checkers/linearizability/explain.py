@@ -8,7 +8,7 @@ there again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spark_checkers.linearizability.models import Model, State
@@ -19,18 +19,28 @@ SHOWN_OPERATIONS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """As many of some operations as are shown, and how many there are."""
+
+    shown: Sequence[Operation]
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Impasse:
     """Where the search got stuck: all that an explanation needs.
 
-    `placed` is a legal order that gets as far as any, `waiting` the operations that are open there
-    and not part of it, `states` the states in which orders arrive at `stuck`.
+    `placed` is the end of a legal order that gets as far as any, `waiting` the first operations
+    that are open there and not part of it, `states` the states in which orders arrive at `stuck`,
+    all of them or some.
     """
 
     model: Model
     stuck: Operation
     states: Sequence[State]
-    placed: Sequence[Operation]
-    waiting: Sequence[Operation]
+    all_states: bool
+    placed: Excerpt
+    waiting: Excerpt
     total: int
 
 
@@ -45,18 +55,18 @@ def explain_impasse(impasse: Impasse) -> str:
     lines = [
         f"operation {stuck.op} has no place in any legal order of the {impasse.total} operations:",
         f"  {_line(model, stuck)}",
-        *_states(model, stuck, impasse.states),
+        *_states(impasse),
         *_order(model, impasse.placed),
     ]
-    if impasse.waiting:
-        lines.append("also open at that time:")
-        lines += _some(model, impasse.waiting, keep_last=False)
+    if impasse.waiting.count:
+        lines += ["also open at that time:", *_lines(model, impasse.waiting.shown)]
+        lines += _left_out(impasse.waiting, "more")
     return "\n".join(lines)
 
 
 def explain_unknown(impasse: Impasse, *, spent: int) -> str:
     """The budget ran out before there was an answer."""
-    placed = f"{len(impasse.placed)} of {impasse.total} operations were placed"
+    placed = f"{impasse.placed.count} of {impasse.total} operations were placed"
     return "\n".join(
         [
             f"no verdict: the budget of {spent} configurations is spent; {placed}",
@@ -67,7 +77,8 @@ def explain_unknown(impasse: Impasse, *, spent: int) -> str:
     )
 
 
-def _states(model: Model, stuck: Operation, states: Sequence[State]) -> list[str]:
+def _states(impasse: Impasse) -> list[str]:
+    model, stuck, states = impasse.model, impasse.stuck, impasse.states
     if not states:
         return ["the budget was spent before it was clear what it could have been answered."]
     lines = sorted(
@@ -76,22 +87,25 @@ def _states(model: Model, stuck: Operation, states: Sequence[State]) -> list[str
     )
     rest = len(lines) - SHOWN_STATES
     more = [f"  or one of {rest} more states"] if rest > 0 else []
+    if not impasse.all_states:
+        more = ["  or another state: not all were looked at"]
     return ["wherever it could stand,", *lines[:SHOWN_STATES], *more]
 
 
-def _order(model: Model, placed: Sequence[Operation]) -> list[str]:
-    if not placed:
+def _order(model: Model, placed: Excerpt) -> list[str]:
+    if not placed.count:
         return ["nothing can stand before it."]
-    return ["a legal order up to there ends with:", *_some(model, placed, keep_last=True)]
+    lines = [*_left_out(placed, "earlier"), *_lines(model, placed.shown)]
+    return ["a legal order up to there ends with:", *lines]
 
 
-def _some(model: Model, operations: Sequence[Operation], *, keep_last: bool) -> Iterable[str]:
-    rest = len(operations) - SHOWN_OPERATIONS
-    shown = operations[-SHOWN_OPERATIONS:] if keep_last else operations[:SHOWN_OPERATIONS]
-    lines = [f"  {_line(model, operation)}" for operation in shown]
-    if rest <= 0:
-        return lines
-    return [f"  ({rest} earlier)", *lines] if keep_last else [*lines, f"  ({rest} more)"]
+def _lines(model: Model, operations: Sequence[Operation]) -> list[str]:
+    return [f"  {_line(model, operation)}" for operation in operations]
+
+
+def _left_out(some: Excerpt, word: str) -> list[str]:
+    rest = some.count - len(some.shown)
+    return [f"  ({rest} {word})"] if rest else []
 
 
 def _line(model: Model, operation: Operation) -> str:

@@ -16,7 +16,8 @@ from typing import Any
 
 from spark_checkers.linearizability.models import Model
 from spark_checkers.linearizability.operation import Operation, UnusableHistory, frozen
-from spark_checkers.linearizability.search import Verdict, search
+from spark_checkers.linearizability.search import search
+from spark_checkers.linearizability.walk import Verdict
 
 Event = Mapping[str, Any]
 

@@ -14,6 +14,9 @@ non-deterministic, and it tells the search three more things that make it fast:
               `always_legal` that no operation but observing ones ever depends on the state.
 
 All are promises. True is always a safe answer for `observable`, false for the others.
+
+Where all that an operation does can be said as "it requires this state and leaves that one", its
+`effect` says so, and the search can be done by compiled code.
 """
 
 from __future__ import annotations
@@ -21,7 +24,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Protocol
+from enum import Enum, auto
+from typing import Final, Literal, NamedTuple, Protocol
 
 from spark_checkers.linearizability.boundary import BOUNDARY, BOUNDARY_TOLERANT
 from spark_checkers.linearizability.operation import (
@@ -32,6 +36,30 @@ from spark_checkers.linearizability.operation import (
 )
 
 State = Hashable
+
+
+class Unsaid(Enum):
+    """What an effect leaves open."""
+
+    ANY_STATE = auto()
+    SAME_STATE = auto()
+
+
+ANY_STATE: Final = Unsaid.ANY_STATE
+SAME_STATE: Final = Unsaid.SAME_STATE
+
+
+class Effect(NamedTuple):
+    """Legal in the state `requires`, or in any; afterwards the state is `leaves`, or the same."""
+
+    requires: State | Literal[Unsaid.ANY_STATE]
+    leaves: State | Literal[Unsaid.SAME_STATE]
+
+    def step(self, state: State) -> tuple[State, ...]:
+        """The state after it, if it is legal here."""
+        if self.requires is not ANY_STATE and self.requires != state:
+            return ()
+        return (state,) if self.leaves is SAME_STATE else (self.leaves,)
 
 
 class Model(Protocol):
@@ -51,6 +79,9 @@ class Model(Protocol):
 
     def step(self, state: State, operation: Operation) -> tuple[State, ...]:
         """Every state after the operation, if it could be answered so here; else none."""
+
+    def effect(self, operation: Operation) -> Effect | None:
+        """The same in one word, where there is one."""
 
     def observable(self, operation: Operation) -> bool:
         """May the operation change the state?"""
@@ -94,13 +125,15 @@ class Register:
     always_legal: bool = True
 
     def step(self, state: State, operation: Operation) -> tuple[State, ...]:
+        return self.effect(operation).step(state)
+
+    def effect(self, operation: Operation) -> Effect:
         if operation.f == "read":
-            fits = operation.result == state or self._says_nothing(operation)
-            return (state,) if fits else ()
+            seen = ANY_STATE if self._says_nothing(operation) else operation.result
+            return Effect(seen, SAME_STATE)
         if operation.f == "write":
-            return (operation.arguments,)
-        old, new = _pair(operation)
-        return (new,) if state == old else ()
+            return Effect(ANY_STATE, operation.arguments)
+        return Effect(*_pair(operation))
 
     def _says_nothing(self, operation: Operation) -> bool:
         """A read that brought no value; nil itself is one where the register starts with it."""
@@ -161,6 +194,9 @@ class KeyValue:
             return (operation.arguments,)
         return (f"{state}{operation.arguments}",)
 
+    def effect(self, operation: Operation) -> None:
+        """What an append leaves depends on what was there."""
+
     def observable(self, operation: Operation) -> bool:
         return operation.f != "get"
 
@@ -194,8 +230,11 @@ class Mutex:
     always_legal: bool = False
 
     def step(self, state: State, operation: Operation) -> tuple[State, ...]:
+        return self.effect(operation).step(state)
+
+    def effect(self, operation: Operation) -> Effect:
         held = operation.f == "acquire"
-        return (held,) if state is not held else ()
+        return Effect(not held, held)
 
     def observable(self, operation: Operation) -> bool:
         return True

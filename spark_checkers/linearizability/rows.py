@@ -19,7 +19,8 @@ from spark_checkers.linearizability.boundary_answers import NONE, Call, Seeds
 from spark_checkers.linearizability.from_history import asked_and_told
 from spark_checkers.linearizability.models import Model, model_named
 from spark_checkers.linearizability.operation import Operation, UnusableHistory
-from spark_checkers.linearizability.search import DEFAULT_BUDGET_STATES, Verdict, search
+from spark_checkers.linearizability.search import DEFAULT_BUDGET_STATES, search
+from spark_checkers.linearizability.walk import Verdict
 
 Row = Mapping[str, Any]
 

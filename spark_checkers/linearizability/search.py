@@ -10,37 +10,43 @@ no legal order, whatever the rest of the history says. A walk with `foresight` t
 gets there, so the place is then found by walking to nearer and nearer ends.
 
 The budget counts configurations, which are what takes time and memory. When it is spent, the
-verdict is *unknown*. Finding the exact place of a proven violation has a budget of its own; should
-that be spent too, a return is named that cannot be passed, but perhaps not the first.
+verdict is *unknown*, unless an answer was `impossible` at first sight. Finding the exact place of
+a proven violation has a budget of its own; should that be spent too, a return is named that cannot
+be passed, but perhaps not the first. Once that return has been reached, nothing is left to find
+out but the states there, and the walk goes on for no more than `LINGERING_STATES`.
+
+The walk exists twice, in Python and as compiled code, and gives the same outcome to the last field.
+`Walking` says which; left alone, the search begins in Python and loads compiled code once that is
+likely to have paid off.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, auto
+from functools import cache
+from importlib.util import find_spec
 
 from spark_checkers.linearizability.explain import (
+    SHOWN_OPERATIONS,
+    Excerpt,
     Impasse,
     explain_impasse,
     explain_legal,
     explain_unknown,
 )
-from spark_checkers.linearizability.foresight import Foresight, Outlook
+from spark_checkers.linearizability.impossible import Impossible
 from spark_checkers.linearizability.models import Model, State
-from spark_checkers.linearizability.moves import Configuration, Moves, Trail, Transitions
-from spark_checkers.linearizability.operation import Operation
-from spark_checkers.linearizability.timeline import Timeline, lay_out
+from spark_checkers.linearizability.operation import NotForCompiledCode, Operation
+from spark_checkers.linearizability.walk import Enough, PythonWalks, Verdict, Walked, Walks
 
 DEFAULT_BUDGET_STATES = 1_000_000
 
-
-class Verdict(Enum):
-    """What the search found out."""
-
-    LINEARIZABLE = "linearizable"
-    NOT_LINEARIZABLE = "not-linearizable"
-    UNKNOWN = "unknown"
+LINGERING_STATES = 5_000
+"""Configurations spent, after a proven violation has been reached, on what it could have been
+answered: a quarter of a second in Python. A few appends at once leave tens of thousands of states,
+of which nobody wants to see more than some."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +55,8 @@ class Outcome:
 
     `longest_prefix` is a legal order of operations (their `op`s) that gets as far as any; when
     linearizable, it has every operation of known outcome. `first_unplaceable` is the operation
-    whose return no legal order gets past; `states_there` are the states in which they arrive at it.
+    whose return no legal order gets past; `states_there` are the states in which they arrive at it,
+    or none where that took too long to find out.
     """
 
     verdict: Verdict
@@ -60,128 +67,117 @@ class Outcome:
     explanation: str
 
 
+class Walking(Enum):
+    """Which of the two walks is used."""
+
+    AUTOMATIC = auto()
+    PYTHON = auto()
+    COMPILED = auto()
+
+
 def search(
     operations: Iterable[Operation],
     model: Model,
     *,
     budget_states: int = DEFAULT_BUDGET_STATES,
+    walking: Walking = Walking.AUTOMATIC,
 ) -> Outcome:
     """Look for a legal order of the operations on one object."""
-    return _Search(lay_out(operations, model), model, budget_states).outcome()
+    given = tuple(operations)
+    if walking is Walking.COMPILED:
+        return _compiled(given, model, budget_states).outcome()
+    if walking is Walking.PYTHON or not _can_be_compiled(given, model):
+        return _in_python(given, model, budget_states).outcome()
+    if not _PATIENCE.spent_after(len(given)):
+        trial = _in_python(given, model, min(budget_states, _PATIENCE.left))
+        found = trial.outcome()
+        _PATIENCE.spent_after(found.explored)
+        if trial.budget == budget_states or not trial.spent:
+            return found
+    try:
+        return _compiled(given, model, budget_states).outcome()
+    except NotForCompiledCode:
+        return _in_python(given, model, budget_states).outcome()
 
 
-class _Tried:
-    """Configurations that were tried, each with the sets of unknown operations used there."""
+class _Patience:
+    """How much a process searches in Python before it takes the time to load compiled code."""
 
-    def __init__(self, line: Timeline) -> None:
-        self._slots = line.slots
-        self._width = line.slots + len(line.due).bit_length()
-        self._plain: set[int] = set()
-        self._used: dict[int, list[int]] | None = {} if line.unknown_kinds else None
+    def __init__(self, operations: int) -> None:
+        self.left = operations
 
-    def first_time(self, here: Configuration, outlook: Outlook) -> bool:
-        position, mask, state, used, closed, _ = here
-        place = (position << self._slots) | mask
-        told_apart = 0 if outlook is Outlook.FORGOTTEN else state + 1
-        key = ((told_apart << 1 | closed) << self._width) | place
-        if self._used is None:
-            count = len(self._plain)
-            self._plain.add(key)
-            return len(self._plain) > count
-        before = self._used.setdefault(key, [])
-        if any(used & smaller == smaller for smaller in before):
-            return False
-        before.append(used)
-        return True
+    def spent_after(self, operations: int) -> bool:
+        """Count these; is nothing left?"""
+        self.left = max(0, self.left - operations)
+        return not self.left
 
 
-class _Walk:
-    """One depth-first walk: how far it got, and how the object looked there."""
+_PATIENCE = _Patience(20_000)
 
-    def __init__(self, line: Timeline) -> None:
-        self.verdict = Verdict.UNKNOWN
-        self.explored = 0
-        self.furthest = 0
-        self.trail: Trail = None
-        self.states: dict[int, None] = {}
-        self._line = line
-        self._left_there = len(line.operations)
 
-    def go(
-        self, moves: Moves, foresight: Foresight | None, *, until: int, limit: int, budget: int
-    ) -> None:
-        """Try to pass the first `until` returns; foresight may use the first `limit` of them."""
-        first_time, settled = _Tried(self._line).first_time, moves.settled
-        untried: list[Iterator[Configuration]] = []
-        here: Configuration | None = (0, self._line.beginning[0], 0, 0, False, None)
-        while here is not None:
-            here = settled(here)
-            if here[0] >= until:
-                self.verdict, self.trail = Verdict.LINEARIZABLE, here[5]
-                return
-            outlook = Outlook.OPEN if foresight is None else foresight.outlook(here, limit)
-            if outlook is not Outlook.DEAD_END and first_time(here, outlook):
-                if self.explored == budget:
-                    return
-                self.explored += 1
-                if here[0] >= self.furthest:
-                    self._note(here)
-                untried.append(moves.after(here))
-            here = None
-            while untried and here is None:
-                here = next(untried[-1], None)
-                if here is None:
-                    untried.pop()
-        self.verdict = Verdict.NOT_LINEARIZABLE
+def _in_python(operations: Sequence[Operation], model: Model, budget_states: int) -> _Search:
+    return _Search(PythonWalks(operations, model), model, budget_states)
 
-    def _note(self, here: Configuration) -> None:
-        position, mask, state, _, _, trail = here
-        left = mask.bit_count()
-        if position > self.furthest:
-            self.states.clear()
-        if position > self.furthest or left < self._left_there:
-            self.furthest, self._left_there, self.trail = position, left, trail
-        self.states[state] = None
+
+def _compiled(operations: Sequence[Operation], model: Model, budget_states: int) -> _Search:
+    from spark_checkers.linearizability.compiled.walks import CompiledWalks
+
+    return _Search(CompiledWalks(operations, model), model, budget_states)
+
+
+def _can_be_compiled(operations: Sequence[Operation], model: Model) -> bool:
+    return bool(operations) and model.effect(operations[0]) is not None and _has_compiler()
+
+
+@cache
+def _has_compiler() -> bool:
+    return find_spec("numba") is not None
 
 
 class _Search:
-    def __init__(self, line: Timeline, model: Model, budget_states: int) -> None:
-        self._line = line
+    def __init__(self, walks: Walks, model: Model, budget: int) -> None:
+        self.budget = budget
+        self.spent = False
         self._model = model
-        self._budget = budget_states
-        self._transitions = Transitions(model, line.example)
-        self._moves = Moves(line, self._transitions)
-        self._foresight: Foresight | None = None
-        if model.foresight:
-            always_legal = model.always_legal
-            self._foresight = Foresight(line, self._transitions, always_legal=always_legal)
+        self._walks = walks
         self._explored = 0
 
     def outcome(self) -> Outcome:
-        end = len(self._line.due)
+        end = self._walks.returns
         if not end:
-            return self._linearizable(None)
-        walk = self._walk(until=end, limit=end, budget=self._budget)
-        if walk.verdict is Verdict.LINEARIZABLE:
-            return self._linearizable(walk.trail)
-        if walk.verdict is Verdict.UNKNOWN:
-            impasse = self._impasse(walk, walk.furthest)
-            return self._stuck(Verdict.UNKNOWN, impasse)
-        place = walk.furthest
-        if self._foresight is not None:
-            walk, place = self._located(walk)
-        return self._stuck(Verdict.NOT_LINEARIZABLE, self._impasse(walk, place))
+            return self._linearizable(())
+        impossible = self._walks.impossible
+        if impossible is not None:
+            return self._not_linearizable(impossible)
+        walked = self._walk(until=end, limit=end, budget=self.budget)
+        if walked.verdict is Verdict.LINEARIZABLE:
+            return self._linearizable(self._walks.ops(walked))
+        if walked.verdict is Verdict.UNKNOWN:
+            return self._stuck(Verdict.UNKNOWN, walked, walked.furthest)
+        place = walked.furthest
+        if self._model.foresight:
+            walked, place = self._located(walked)
+        return self._stuck(Verdict.NOT_LINEARIZABLE, walked, place)
 
-    def _walk(self, *, until: int, limit: int, budget: int) -> _Walk:
-        walk = _Walk(self._line)
-        walk.go(self._moves, self._foresight, until=until, limit=limit, budget=budget)
-        self._explored += walk.explored
-        return walk
+    def _not_linearizable(self, known: Impossible) -> Outcome:
+        """The verdict is clear; how far do orders get?"""
+        place = known.position
+        enough = Enough(states=known.most_states, explored=LINGERING_STATES)
+        walked = self._walk(until=place + 1, limit=0, budget=self.budget, enough=enough)
+        if walked.verdict is Verdict.NOT_LINEARIZABLE:
+            place = walked.furthest
+        return self._stuck(Verdict.NOT_LINEARIZABLE, walked, place)
 
-    def _located(self, walk: _Walk) -> tuple[_Walk, int]:
+    def _walk(self, *, until: int, limit: int, budget: int, enough: Enough | None = None) -> Walked:
+        walked = self._walks.walk(until=until, limit=limit, budget=budget, enough=enough)
+        self._explored += walked.explored
+        self.spent = self.spent or walked.explored == budget
+        return walked
+
+    def _located(self, walked: Walked) -> tuple[Walked, int]:
         """The walk that shows the first return that cannot be passed, and that return."""
-        passable, impassable, stride = walk.furthest, len(self._line.due), 1
-        allowed = self._explored + self._budget
+        passable, impassable, stride = walked.furthest, self._walks.returns, 1
+        allowed = self._explored + self.budget
         while impassable - passable > 1:
             middle = min(passable + stride, (passable + impassable) // 2)
             nearer = self._walk(until=middle, limit=middle, budget=allowed - self._explored)
@@ -190,58 +186,44 @@ class _Search:
             if nearer.verdict is Verdict.LINEARIZABLE:
                 passable, stride = middle, stride * 2
             else:
-                passable, impassable = max(passable, nearer.furthest), middle
-        place = impassable - 1
-        final = self._walk(until=impassable, limit=place, budget=allowed - self._explored)
-        return final, place
+                passable, impassable, stride = max(passable, nearer.furthest), middle, 1
+        place, left = impassable - 1, allowed - self._explored
+        enough = Enough(states=None, explored=LINGERING_STATES)
+        return self._walk(until=impassable, limit=place, budget=left, enough=enough), place
 
-    def _linearizable(self, trail: Trail) -> Outcome:
+    def _linearizable(self, ops: tuple[int, ...]) -> Outcome:
         return Outcome(
             verdict=Verdict.LINEARIZABLE,
             explored=self._explored,
-            longest_prefix=tuple(self._line.operations[number].op for number in _order(trail)),
+            longest_prefix=ops,
             first_unplaceable=None,
             states_there=(),
-            explanation=explain_legal(len(self._line.operations)),
+            explanation=explain_legal(self._walks.total),
         )
 
-    def _stuck(self, verdict: Verdict, impasse: Impasse) -> Outcome:
+    def _stuck(self, verdict: Verdict, walked: Walked, place: int) -> Outcome:
+        impasse = self._impasse(walked, place)
         bad = verdict is Verdict.NOT_LINEARIZABLE
-        words = explain_impasse(impasse) if bad else explain_unknown(impasse, spent=self._budget)
+        words = explain_impasse(impasse) if bad else explain_unknown(impasse, spent=self.budget)
         return Outcome(
             verdict=verdict,
             explored=self._explored,
-            longest_prefix=tuple(operation.op for operation in impasse.placed),
+            longest_prefix=self._walks.ops(walked),
             first_unplaceable=impasse.stuck.op if bad else None,
-            states_there=tuple(impasse.states) if bad else (),
+            states_there=tuple(impasse.states) if bad and impasse.all_states else (),
             explanation=words,
         )
 
-    def _impasse(self, walk: _Walk, place: int) -> Impasse:
-        line, order = self._line, _order(walk.trail)
-        stuck = line.due[place]
-        elsewhere = {*order, stuck}
-        waiting = [
-            operation
-            for number, operation in enumerate(line.operations)
-            if line.changes[number]
-            and 0 <= line.begins_at[number] <= place
-            and number not in elsewhere
-        ]
-        there = walk.states if walk.furthest == place else ()
+    def _impasse(self, walked: Walked, place: int) -> Impasse:
+        walks = self._walks
+        placed, waiting = walked.order, walks.waiting(place, walked)
+        last, first = placed[-SHOWN_OPERATIONS:], waiting[:SHOWN_OPERATIONS]
         return Impasse(
             model=self._model,
-            stuck=line.operations[stuck],
-            states=[self._transitions.states[state] for state in there],
-            placed=[line.operations[number] for number in order],
-            waiting=waiting,
-            total=len(line.operations),
+            stuck=walks.operation(walks.due(place)),
+            states=walked.states if walked.furthest == place else (),
+            all_states=walked.verdict is Verdict.NOT_LINEARIZABLE,
+            placed=Excerpt(shown=[walks.operation(n) for n in last], count=len(placed)),
+            waiting=Excerpt(shown=[walks.operation(n) for n in first], count=len(waiting)),
+            total=walks.total,
         )
-
-
-def _order(trail: Trail) -> list[int]:
-    order = []
-    while trail is not None:
-        number, trail = trail
-        order.append(number)
-    return order[::-1]

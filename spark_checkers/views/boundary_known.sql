@@ -4,6 +4,7 @@
 -- `unset_fence` is the highest epoch that any reply showed beside an unset boundary; without resets
 -- whatever set the boundary came after that reply.
 -- Logs whose operations carry more than one clock are left out: their order is not known.
+-- computed once
 WITH judged AS (
   SELECT o.*, l.born, l.upgraded FROM boundary_ops o
   JOIN boundary_logs l ON o.topic = l.topic AND o.partition = l.partition

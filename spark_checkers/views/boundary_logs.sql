@@ -1,6 +1,7 @@
 -- Each log, and what the history shows of its beginning. A log is `born` here if the first thing
 -- done to it is its creation; it is `upgraded` if it existed before the database had boundary
 -- columns.
+-- computed once
 WITH firsts AS (
   SELECT topic, partition, f, type,
     row_number() OVER (PARTITION BY topic, partition ORDER BY began, op) AS place

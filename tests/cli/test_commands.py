@@ -25,6 +25,15 @@ INFO  jepsen.util - 0\t:ok\t:write\t1
 INFO  jepsen.util - 1\t:invoke\t:read\tnil
 INFO  jepsen.util - 1\t:ok\t:read\tnil
 """
+LOST_WRITE = """\
+{:process 0, :type :invoke, :f :send, :value [[:send :x 1] [:send :x 2] [:send :x 3]]}
+{:process 0, :type :ok, :f :send, :value [[:send :x [0 1]] [:send :x [2 2]] [:send :x [3 3]]]}
+{:process 1, :type :invoke, :f :send, :value [[:send :x 4]]}
+{:process 1, :type :info, :f :send, :value [[:send :x 4]]}
+{:process 2, :type :invoke, :f :poll, :value [[:poll]]}
+{:process 2, :type :ok, :f :poll, :value [[:poll {:x [[1 4] [2 2] [3 3]]}]]}
+"""
+KEPT_WRITE = LOST_WRITE.replace("{:x [[1 4]", "{:x [[0 1] [1 4]")
 FRESH_READ = STALE_READ.replace(":ok\t:read\tnil", ":ok\t:read\t1")
 
 COMMANDS = {
@@ -43,12 +52,22 @@ COMMANDS = {
     "certify-unknown-mutant": "certify --mutant conformance.mutants.boundary:nobody",
     "check-valid": "check fresh.log --engine inline",
     "check-stale": "check stale.log --engine inline",
+    "check-kafka-lost": "check lost.edn --engine inline",
+    "check-kafka-valid": "check kept.edn --engine inline",
+    "check-ww-deps": "check stale.log --engine inline --ww-deps",
     "check-garbage": "check garbage.bin --engine inline",
     "check-missing": "check nothing-here --engine inline",
     "check-unknown-model": "check stale.log --model tarot",
+    "shrink-stale": "shrink stale.log",
+    "shrink-kafka": "shrink lost.edn --finding lost-write",
+    "shrink-valid": "shrink fresh.log",
+    "shrink-unknown-finding": "shrink lost.edn --finding poll-skip",
+    "shrink-missing": "shrink nothing-here",
+    "shrink-garbage": "shrink garbage.bin",
     "rules": "rules",
     "rules-coverage": "rules --coverage",
     "explain": "explain MIG-015",
+    "explain-anomaly": "explain KFK-007",
     "explain-unknown": "explain MIG-3",
     "selfcheck-one-rule": "selfcheck --rule MIG-011",
     "selfcheck-unknown-world": "selfcheck --world docker",
@@ -71,6 +90,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("NO_COLOR", "1")
     (tmp_path / "stale.log").write_text(STALE_READ, encoding="utf-8")
     (tmp_path / "fresh.log").write_text(FRESH_READ, encoding="utf-8")
+    (tmp_path / "lost.edn").write_text(LOST_WRITE, encoding="utf-8")
+    (tmp_path / "kept.edn").write_text(KEPT_WRITE, encoding="utf-8")
     (tmp_path / "garbage.bin").write_bytes(bytes(range(256)) * 40)
     (tmp_path / "bad.toml").write_text('[sut]\nname = "x"\nprofile = ["tiered"]\n', "utf-8")
     (tmp_path / "good.toml").write_text(

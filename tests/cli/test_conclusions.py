@@ -240,3 +240,22 @@ def test_a_history_without_a_known_outcome_gets_no_verdict(place: Path, tidemark
     )
 
     assert tidemark("check open.edn --engine inline") == 2
+
+
+def test_a_history_in_which_everything_failed_is_linearizable(place: Path, tidemark: Any) -> None:
+    (place / "refused.edn").write_text(
+        "{:process 0, :type :invoke, :f :write, :value 1}\n"
+        "{:process 0, :type :fail, :f :write, :value 1}\n",
+        encoding="utf-8",
+    )
+
+    assert tidemark("check refused.edn --engine inline") == 0
+
+
+def test_only_a_nemesis_at_work_shows_no_model_and_breaks_none(place: Path, tidemark: Any) -> None:
+    (place / "nemesis.edn").write_text(
+        "{:process :nemesis, :type :info, :f :kill, :value nil}\n", encoding="utf-8"
+    )
+
+    assert tidemark("check nemesis.edn --engine inline") == 64
+    assert tidemark("check nemesis.edn --engine inline --model register") == 0

@@ -39,7 +39,7 @@ def test_spark_and_inline_give_the_same_document(
     (tmp_path / "stale.edn").write_text(STALE, encoding="utf-8")
 
     def document(engine: str) -> dict[str, Any]:
-        words = shlex.split(f"{command} --engine {engine}")
+        words = shlex.split(f"{command} --engine {engine} --master local[2]")
         monkeypatch.setattr("sys.argv", ["tidemark", *words])
         with pytest.raises(SystemExit) as stopped:
             main()

@@ -73,6 +73,7 @@ KAFKA_JSON = json.dumps(
         (EDN_VECTOR.replace("\n", "\r\n"), "jepsen-edn"),
         (CONSOLE, "jepsen-console"),
         (CONSOLE.replace("\n", "\r\n"), "jepsen-console"),
+        (CONSOLE.expandtabs(8), "jepsen-console"),
         (KAFKA_JSON, "kafka-json"),
         (json.dumps(json.loads(KAFKA_JSON)["history"], indent=1), "kafka-json"),
     ],
@@ -266,7 +267,7 @@ def test_what_a_document_expects_of_the_checkers_is_not_part_of_the_history(tmp_
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "is no history this version knows"),
+        ("", "is empty"),
         ("hello\nworld\n", "is no history this version knows"),
         ('{"history": 5}', "has no history"),
         ('{"history": [NaN]}', "not JSON"),

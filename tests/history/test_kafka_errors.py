@@ -3,7 +3,6 @@
 import pytest
 
 from harness.history import Definite, Indefinite, TableDataError, classify, definiteness, error_name
-from harness.history import kafka_errors as module
 from harness.history.kafka_errors import ERRORS, REQUESTS, load_errors, load_requests
 
 PRODUCE_IS_DEFINITE = {
@@ -149,18 +148,18 @@ def test_success_is_ok_by_name_and_by_code():
         ("9\tC\tdefinite\tproduce", "filled cells"),
     ],
 )
-def test_a_table_that_contradicts_itself_does_not_load(tmp_path, monkeypatch, rows, words):
-    monkeypatch.setattr(module, "__file__", str(tmp_path / "kafka_errors.py"))
+def test_a_table_that_contradicts_itself_does_not_load(tmp_path, rows, words):
     text = "code\terror\tverdict\trequests\twhy\n"
     text += "1\tX\tdefinite\t*\twhy\n2\tB\tindefinite\tproduce\twhy\n"
-    (tmp_path / "bad.tsv").write_text(text + rows + "\n")
+    bad = tmp_path / "bad.tsv"
+    bad.write_text(text + rows + "\n")
     with pytest.raises(TableDataError, match=words):
-        load_errors(REQUESTS, "bad.tsv")
+        load_errors(REQUESTS, bad)
 
 
-def test_a_request_named_twice_does_not_load(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "__file__", str(tmp_path / "kafka_errors.py"))
+def test_a_request_named_twice_does_not_load(tmp_path):
     heading = "request\tapi_key\teffect\tfamily\n"
-    (tmp_path / "bad.tsv").write_text(heading + "a\t1\treads\t-\nb\t1\treads\t-\n")
+    bad = tmp_path / "bad.tsv"
+    bad.write_text(heading + "a\t1\treads\t-\nb\t1\treads\t-\n")
     with pytest.raises(TableDataError, match="twice"):
-        load_requests("bad.tsv")
+        load_requests(bad)

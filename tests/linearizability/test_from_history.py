@@ -8,9 +8,13 @@ import pytest
 from spark_checkers.linearizability import (
     Operation,
     UnusableHistory,
+    Verdict,
+    Walking,
     model_named,
     operations_by_key,
+    search,
 )
+from spark_checkers.linearizability.operation import frozen
 
 CAS = model_named("cas-register")
 KV = model_named("kv")
@@ -94,6 +98,54 @@ def test_each_key_has_its_own_operations() -> None:
     found = operations_by_key(lines, KV)
     assert [o.arguments for o in found["a"]] == ["x"]
     assert [o.result for o in found["b"]] == [""]
+
+
+LOOK_ALIKES = [
+    (True, 1),
+    (False, 0),
+    (1, 1.0),
+    (True, "true"),
+    (1.0, "1.0"),
+    ({"a": 1}, [["a", 1]]),
+    ({"a": 1}, {"a": True}),
+    ([1, [0]], [1, [False]]),
+]
+
+
+@pytest.mark.parametrize("walking", [Walking.PYTHON, Walking.COMPILED])
+@pytest.mark.parametrize(("one", "other"), LOOK_ALIKES)
+def test_a_value_is_not_taken_for_one_that_looks_like_it(
+    one: object, other: object, walking: Walking
+) -> None:
+    def verdict(f: str, written: object, asked: object, told: object) -> Verdict:
+        lines = events(f"0 invoke write\n 0 ok write\n 0 invoke {f}\n 0 ok {f}")
+        for line, value in zip(lines, (written, written, asked, told), strict=True):
+            line["value"] = value
+        return search(operations_by_key(lines, CAS)[None], CAS, walking=walking).verdict
+
+    for written, seen in ((one, other), (other, one)):
+        assert verdict("read", written, None, seen) is Verdict.NOT_LINEARIZABLE
+        assert verdict("read", written, None, written) is Verdict.LINEARIZABLE
+        assert verdict("cas", written, [seen, 7], [seen, 7]) is Verdict.NOT_LINEARIZABLE
+        assert verdict("cas", written, [written, 7], [written, 7]) is Verdict.LINEARIZABLE
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [({"a": 1, "b": [2]}, {"b": (2,), "a": 1}), (0.0, -0.0), (float("nan"), float("nan"))],
+)
+def test_a_value_written_differently_is_the_same_value(one: object, other: object) -> None:
+    assert frozen(one) == frozen(other)
+    assert hash(frozen(one)) == hash(frozen(other))
+
+
+def test_a_register_that_starts_with_true_does_not_start_with_one() -> None:
+    (read,) = on_register("0 invoke read\n 0 ok read True")
+    starts_true, starts_one = (model_named("register", initial=value) for value in (True, 1))
+    assert search([read], starts_true).verdict is Verdict.LINEARIZABLE
+    assert search([read], starts_one).verdict is Verdict.NOT_LINEARIZABLE
+    assert "the register holds 1: it would return 1" in search([read], starts_one).explanation
+    assert "read true" in search([read], starts_one).explanation
 
 
 def test_a_client_that_does_what_the_model_does_not_know_is_refused_by_name() -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from brute_force import (
@@ -13,11 +12,22 @@ from brute_force import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recorded_histories import recorded, recorded_appends
 from text_histories import history
 
-from spark_checkers.linearizability import Operation, Outcome, Verdict, model_named, search
+from spark_checkers.linearizability import (
+    Operation,
+    Outcome,
+    Verdict,
+    Walking,
+    model_named,
+    search,
+)
 from spark_checkers.linearizability.models import Model
+from spark_checkers.linearizability.recorded import (
+    recorded_appends,
+    recorded_register,
+    with_bad_read,
+)
 
 REGISTER = model_named("register")
 NUMBERS = (1, 2, 3)
@@ -36,6 +46,7 @@ MODELS = {
     "kv": model_named("kv"),
     "mutex": model_named("mutex"),
 }
+COMPILED = ("register", "cas-register", "mutex")
 
 
 @st.composite
@@ -67,8 +78,15 @@ def placed(outcome: Outcome, operations: Sequence[Operation]) -> list[Operation]
     return [by_op[op] for op in outcome.longest_prefix]
 
 
+def by_both_walks(operations: list[Operation], model: Model, **budget: int) -> Outcome:
+    outcome = search(operations, model, walking=Walking.PYTHON, **budget)
+    if model.name in COMPILED:
+        assert search(operations, model, walking=Walking.COMPILED, **budget) == outcome
+    return outcome
+
+
 def agree(operations: list[Operation], model: Model) -> None:
-    outcome = search(operations, model)
+    outcome = by_both_walks(operations, model)
     good = has_legal_order(operations, model)
     assert outcome.verdict is (Verdict.LINEARIZABLE if good else Verdict.NOT_LINEARIZABLE)
     assert is_legal_order(placed(outcome, operations), model)
@@ -142,8 +160,8 @@ def test_a_small_budget_gives_no_verdict_or_the_right_one(name: str) -> None:
     @settings(max_examples=150, deadline=None)
     @given(histories(name), st.integers(0, 12))
     def compare(operations: list[Operation], budget: int) -> None:
-        hurried = search(operations, MODELS[name], budget_states=budget)
-        patient = search(operations, MODELS[name])
+        hurried = by_both_walks(operations, MODELS[name], budget_states=budget)
+        patient = by_both_walks(operations, MODELS[name])
         assert hurried.verdict in (Verdict.UNKNOWN, patient.verdict)
         if hurried.first_unplaceable is not None and patient.first_unplaceable is not None:
             ended = {operation.op: operation.ended or 0 for operation in operations}
@@ -233,7 +251,8 @@ def test_a_spent_budget_is_no_verdict() -> None:
         0..9  a  write 1
         0..9  b  write 2
         0..9  c  write 3
-        10..11 d read 4
+        10..11 d read 1
+        12..13 d read 2
     """
     outcome = search(history(table), REGISTER, budget_states=2)
     assert outcome.verdict is Verdict.UNKNOWN
@@ -243,13 +262,13 @@ def test_a_spent_budget_is_no_verdict() -> None:
 
 
 def test_a_long_history_of_few_clients_costs_less_than_one_configuration_per_operation() -> None:
-    outcome = search(recorded(5_000, clients=5), model_named("register", initial=0))
+    outcome = search(recorded_register(5_000, clients=5), model_named("register", initial=0))
     assert outcome.verdict is Verdict.LINEARIZABLE
     assert outcome.explored < 5_000
 
 
 def test_lost_replies_cost_little_however_many() -> None:
-    operations = recorded(5_000, clients=5, lost=0.1)
+    operations = recorded_register(5_000, clients=5, lost=0.1)
     assert sum(operation.unknown for operation in operations) > 400
     outcome = search(operations, model_named("register", initial=0))
     assert outcome.verdict is Verdict.LINEARIZABLE
@@ -257,7 +276,7 @@ def test_lost_replies_cost_little_however_many() -> None:
 
 
 def test_twenty_clients_on_one_register_are_within_reach() -> None:
-    outcome = search(recorded(1_000, clients=20), model_named("register", initial=0))
+    outcome = search(recorded_register(1_000, clients=20), model_named("register", initial=0))
     assert outcome.verdict is Verdict.LINEARIZABLE
     assert outcome.explored < 5_000
 
@@ -268,11 +287,23 @@ def test_ten_clients_that_append_to_one_key_are_within_reach() -> None:
     assert outcome.explored < 10_000
 
 
+@pytest.mark.parametrize(("appends", "states"), [(4, 24), (8, 0)])
+def test_a_violation_after_many_appends_is_shown_with_few_of_the_states_they_leave(
+    appends: int, states: int
+) -> None:
+    crowd = "\n".join(f"0..9 {name} append '{name}'" for name in "abcdefgh"[:appends])
+    outcome = search(history(f"{crowd}\n10..11 i get 'z'"), model_named("kv"))
+    assert outcome.verdict is Verdict.NOT_LINEARIZABLE
+    assert outcome.first_unplaceable == appends
+    assert len(outcome.states_there) == states
+    assert outcome.explored < 6_000
+    assert ("not all were looked at" in outcome.explanation) is (states == 0)
+    assert outcome.explanation.count("the key holds") == 6
+
+
 def test_a_bad_read_late_in_a_long_history_is_found() -> None:
-    operations = recorded(2_000, clients=5)
-    late = next(o for o in operations[1_500:] if o.f == "read")
-    operations[operations.index(late)] = replace(late, result=99)
+    operations, late = with_bad_read(recorded_register(2_000, clients=5), 99)
     outcome = search(operations, model_named("register", initial=0))
     assert outcome.verdict is Verdict.NOT_LINEARIZABLE
-    assert outcome.first_unplaceable == late.op
+    assert outcome.first_unplaceable == late
     assert outcome.explored < 20_000

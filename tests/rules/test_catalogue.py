@@ -17,6 +17,7 @@ from harness.rules.lint import lint
 from reference_impl.decisions import decisions
 
 GOOD = CATALOGUE["MIG-001"]
+KAFKA = CATALOGUE["KFK-030"]
 DESIGNS = Path(__file__).resolve().parents[3] / "shared" / "design"
 
 
@@ -65,6 +66,12 @@ def test_a_sound_rule_passes_the_lint() -> None:
 )
 def test_the_lint_names_the_flaw(flaw: dict[str, object], words: str) -> None:
     assert words in " ".join(problems_of(replace(GOOD, **flaw)))  # type: ignore[arg-type]
+
+
+def test_what_kafka_promises_names_a_source_instead_of_lines() -> None:
+    assert problems_of(KAFKA) == []
+    assert "no lines" in " ".join(problems_of(replace(KAFKA, source="")))
+    assert "one of both" in " ".join(problems_of(replace(GOOD, source="KIP-405")))
 
 
 def test_a_rule_without_a_mutant_or_a_scenario_is_refused() -> None:

@@ -143,6 +143,17 @@ def test_bytes_arrive_in_order_and_once_and_in_the_end_all_of_them(
 
 # The end and a reset that come at one instant, to somebody who waits for room.
 @example(steps=[("write", "b", 300_000), ("delay", ("a", "b", True), 0.05), ("close", "a")], seed=0)
+# Bytes that a process sends after its kernel gave up and before it was told.
+@example(
+    steps=[
+        ("cut", ("a", "b", True)),
+        ("pause", "a"),
+        ("write", "a", 1),
+        ("wait", 61.0),
+        ("write", "a", 1),
+    ],
+    seed=0,
+)
 @given(steps=st.lists(STEPS | DEATHS, max_size=40), seed=st.integers(0, 5))
 def test_whoever_sends_to_the_dead_is_told_in_the_end(
     steps: list[tuple[object, ...]], seed: int

@@ -29,6 +29,14 @@ FORMS: Final[Mapping[str, Callable[[Path], History]]] = {
     "kafka-json": import_kafka_json,
 }
 
+_NOT_TEXT: Final = {
+    b"\x1f\x8b": "compressed with gzip: unpack it first",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd: unpack it first",
+    b"\xfd7zXZ": "compressed with xz: unpack it first",
+    b"BZh": "compressed with bzip2: unpack it first",
+    b"PK\x03\x04": "a zip archive: unpack it first",
+    b"PAR1": "a table in Parquet, and no history",
+}
 _SNIFFED_BYTES: Final = 256 * 1024
 _OURS = re.compile(r'\{\s*"(?:kind|format|index)"')
 _JSON_DOCUMENT = re.compile(r'[\[{]\s*["{\]}]')
@@ -48,13 +56,8 @@ def sniff(path: Path) -> str:
     """Which form a file has, by its beginning."""
     if path.is_dir():
         return "ours"
-    try:
-        with path.open("rb") as file:
-            text = file.read(_SNIFFED_BYTES).decode("utf-8-sig", "replace")
-    except OSError as cause:
-        raise HistoryUnreadable(f"cannot read {path}: {cause.strerror}") from cause
-    start = text.lstrip()
-    if _OURS.match(start):
+    text = _beginning(path)
+    if _OURS.match(text.lstrip()):
         return "ours"
     form = text[skip(text, 0) :]
     if _JSON_ARRAY_OF_EDN.match(form) or form[:1] in ("(", "#") or re.match(r"\{\s*:", form):
@@ -66,3 +69,22 @@ def sniff(path: Path) -> str:
     if form[:1] in ("[", "{"):
         return "jepsen-edn"
     raise HistoryUnreadable(f"{path} is no history this version knows: {', '.join(FORMS)}")
+
+
+def _beginning(path: Path) -> str:
+    """The first text of a file; what is no text is called by its name."""
+    try:
+        if path.exists() and not path.is_file():
+            raise HistoryUnreadable(
+                f"{path} is no file: a history is read more than once, so save it to one first"
+            )
+        with path.open("rb") as file:
+            raw = file.read(_SNIFFED_BYTES)
+    except OSError as cause:
+        raise HistoryUnreadable(f"cannot read {path}: {cause.strerror}") from cause
+    for magic, name in _NOT_TEXT.items():
+        if raw.startswith(magic):
+            raise HistoryUnreadable(f"{path} is {name}")
+    if not raw.strip():
+        raise HistoryUnreadable(f"{path} is empty: there is no history in it")
+    return raw.decode("utf-8-sig", "replace")

@@ -3,9 +3,10 @@
     INFO  jepsen.util - 0	:invoke	:read	nil
     12:00:00,000{GMT}	INFO	[worker 3] jepsen.util: 3	:info	:cas	[1 2]	:timed-out
 
-An operation is `process TAB :type TAB :f TAB value`, with an optional error behind another tab, at
-the end of a line; the value is EDN. Lines without that shape are not operations: they are counted
-(`History.ignored`) and nothing else. One with that shape whose value cannot be read is a problem.
+An operation is `process :type :f value`, with an optional error behind, at the end of a line; tabs
+or spaces are between them, and the value is EDN. Lines without that shape are not operations: they
+are counted (`History.ignored`) and nothing else. One with that shape whose value cannot be read is
+a problem; so is a last line without its end that might have become an operation.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ from ..lines import MAX_LINE_BYTES, BadLine, Event, LineFeed
 from .edn import read_form, skip
 from .neutral import Neutral, header
 
-_OP = re.compile(r"(?:^|\s)(\d++|:\S++)\t:(invoke|ok|fail|info)\t:(\S++)\t(.*)$", re.DOTALL)
+_CUT = re.compile(r"\s(?:\d++|:\S++)[\t ]++:[a-z]*+(?:[\t ]++(?::\S*+)?)?$")
+_OP = re.compile(
+    r"(?:^|\s)(\d++|:\S++)[\t ]++:(invoke|ok|fail|info)[\t ]++:(\S++)[\t ]++(\S.*)$", re.DOTALL
+)
 
 
 def looks_like_operation(line: str) -> bool:
@@ -45,12 +49,15 @@ def import_jepsen_console(path: Path) -> History:
 def _events(feed: LineFeed, passed: Pass) -> Iterator[Event]:
     neutral = Neutral()
     operations = 0
-    for number, (raw, _, _) in enumerate(feed, start=1):
+    for number, (raw, _, whole) in enumerate(feed, start=1):
         if len(raw) > MAX_LINE_BYTES:
             passed.log.add(number, f"longer than {MAX_LINE_BYTES} bytes")
             continue
-        found = _OP.search(raw.decode("utf-8", "surrogateescape").rstrip("\r"))
+        text = raw.decode("utf-8", "surrogateescape").rstrip("\r")
+        found = _OP.search(text)
         if found is None:
+            if not whole and _CUT.search(text):
+                passed.log.add(number, "the file was cut inside an operation")
             passed.ignored += 1
             continue
         operations += 1

@@ -5,8 +5,9 @@
 
 or the bare array of operations. Values are lists of micro-operations: `["send", key, value]`,
 completed as `["send", key, [offset, value]]`; `["poll"]`, completed as `["poll", {key: [[offset,
-value], ...]}]`. The document is read whole, so it is bounded (`MAX_DOCUMENT_BYTES`). Name, options
-and note go into the header; `expected` does not: a verdict must not rest on it.
+value], ...]}]`. A completion that names no process is a process of its own. The document is read
+whole, so it is bounded (`MAX_DOCUMENT_BYTES`). Name, options and note go into the header;
+`expected` does not: a verdict must not rest on it.
 """
 
 from __future__ import annotations
@@ -18,12 +19,28 @@ from typing import Any, Final
 
 from ..errors import HistoryUnreadable
 from ..history import History, Pass
-from ..lines import MAX_DEPTH, BadLine, Event, check_shape, finite, int64, refuse_constant
+from ..lines import (
+    MAX_DEPTH,
+    BadLine,
+    Event,
+    check_shape,
+    finite,
+    int64,
+    no_key_twice,
+    refuse_constant,
+)
 from .neutral import Neutral, header
 
 MAX_DOCUMENT_BYTES: Final = 64 * 1024 * 1024
 
-_decoder = json.JSONDecoder(parse_constant=refuse_constant, parse_float=finite, parse_int=int64)
+_NOBODY_ELSE: Final = 1 << 32
+
+_decoder = json.JSONDecoder(
+    parse_constant=refuse_constant,
+    parse_float=finite,
+    parse_int=int64,
+    object_pairs_hook=no_key_twice,
+)
 
 
 def import_kafka_json(path: Path) -> History:
@@ -45,6 +62,8 @@ def import_kafka_json(path: Path) -> History:
             try:
                 if type(operation) is not dict:
                     raise BadLine(f"an operation is an object, not {repr(operation)[:40]}")
+                if "process" not in operation and operation.get("type") != "invoke":
+                    operation = {**operation, "process": _NOBODY_ELSE + at}
                 yield neutral.event(operation)
             except BadLine as cause:
                 passed.log.add(0, f"operation {at}: {cause}")

@@ -3,9 +3,10 @@
     {"kind":"op","index":3,"time":3,"clock":"import","process":0,"type":"ok","f":"read","value":4}
 
 `key` and `error` are kept where the source has them (an error that is not text or a number becomes
-JSON text). `time` is the source's own where every number of it makes sense, else the index; either
-way the order of an imported history is its index (see `history.INDEX_ORDERED_WORLDS`), because
-that is what its recorder ordered. `index` is the source's own while it increases, else counted on.
+JSON text); of a rebalance log the keys it names are kept, as `rebalanced`. `time` is the source's
+own where every number of it makes sense, else the index; either way the order of an imported
+history is its index (see `history.INDEX_ORDERED_WORLDS`), because that is what its recorder
+ordered. `index` is the source's own while it increases, else counted on.
 
 Operations of the nemesis (a process that is not a number) are kept as faults of phase `noted`:
 foreign recorders do not tell injecting from landing from healing, so they open no fault window.
@@ -34,6 +35,16 @@ def header(name: str, form: str, **more: Any) -> Event:
         "imported_from": form,
         **more,
     }
+
+
+def _rebalanced(log: object) -> list[Any]:
+    try:
+        assert isinstance(log, list)
+        return [key for change in log for key in change.get("keys") or ()]
+    except (AssertionError, AttributeError, TypeError):
+        raise BadLine(
+            f":rebalance-log is a list of maps with :keys, not {repr(log)[:40]}"
+        ) from None
 
 
 class Neutral:
@@ -71,6 +82,8 @@ class Neutral:
         if op.get("error") is not None:
             error = op["error"]
             event["error"] = error if type(error) in (str, int) else canonical(error)
+        if op.get("rebalance-log"):
+            event["rebalanced"] = _rebalanced(op["rebalance-log"])
         return event
 
     def _place(self, op: Mapping[str, Any]) -> Event:

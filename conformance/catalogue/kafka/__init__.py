@@ -1,0 +1,11 @@
+"""What Kafka itself promises about a log, whatever stores it."""
+
+from conformance.catalogue.kafka import appends, fetches, jepsen, lineage, watermarks
+
+RULES = (
+    *jepsen.RULES,
+    *appends.RULES,
+    *fetches.RULES,
+    *watermarks.RULES,
+    *lineage.RULES,
+)

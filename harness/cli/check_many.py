@@ -1,0 +1,108 @@
+"""`check` on a folder of runs, or on a prefix of an object store: every history gets its line.
+
+Histories of ours are judged together (`spark_checkers.many`); those of others, and all of them if a
+model is asked for, one after the other on the same engine. One that cannot be judged gets no
+verdict and keeps nobody else from one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from harness.cli.check_one import Asked, Found, check_one, found_by_rules, listed, rules_of
+from harness.cli.grounds import ground_of
+from harness.cli.progress import Stage, plural
+from harness.history import HistoryError
+from harness.history.sources import Source
+from harness.rules import Rule
+from harness.sut import LabError, UsageError
+from reports import terminal
+from spark_checkers.engine import Engine
+from spark_checkers.evaluate import Progress
+from spark_checkers.linearizability import LinearizabilityError
+from spark_checkers.many import Outcome, judge_many
+from spark_checkers.side_by_side import Ground
+
+_WORDS = {False: ("×", "NOT VALID"), None: ("?", "NO VERDICT"), True: ("✓", "VALID")}
+_NAMED = 6
+
+
+def check_many(
+    sources: Sequence[Source], asked: Asked, engine: Engine, scratch: Path, stage: Stage
+) -> Found:
+    """What each history shows, under `histories`; `valid` is that of the worst."""
+    histories: list[Found] = []
+    with stage("judge") as line:
+        for outcome in _outcomes(sources, asked, engine, scratch, line.progress):
+            found = _found(outcome, asked, engine, scratch)
+            histories.append({"name": outcome.source.name, **found})
+        line.done(f"{_counted(histories)} on {engine.name}")
+    valids = [found["valid"] for found in histories]
+    return {"valid": next(valid for valid in _WORDS if valid in valids), "histories": histories}
+
+
+def _outcomes(
+    sources: Sequence[Source], asked: Asked, engine: Engine, scratch: Path, progress: Progress
+) -> Iterator[Outcome]:
+    if asked.model is None and not asked.ww_deps:
+        return judge_many(sources, ground_of, _rules_of, engine, scratch, progress=progress)
+    return (Outcome(source=source) for source in sources)
+
+
+def _rules_of(ground: Ground) -> list[Rule]:
+    return list(rules_of(ground.profiles))
+
+
+def _found(outcome: Outcome, asked: Asked, engine: Engine, scratch: Path) -> Found:
+    try:
+        if outcome.unreadable:
+            return _nothing(outcome.unreadable)
+        if outcome.judgement is None or outcome.ground is None:
+            return check_one(outcome.source, asked, engine, scratch)
+        profiles, operations = outcome.ground.profiles, outcome.operations
+        found = found_by_rules(outcome.judgement, profiles, operations)
+        return found | {"problems": listed([*outcome.notes, *found["problems"]])}
+    except (HistoryError, LinearizabilityError, UsageError) as cause:
+        return _nothing(str(cause))
+    except LabError as cause:
+        return _nothing(str(cause)) | {"broken": True}
+
+
+def _nothing(reason: str) -> Found:
+    return {
+        "valid": None,
+        "model": None,
+        "ops": 0,
+        "keys": 0,
+        "anomalies": [],
+        "problems": [reason],
+    }
+
+
+def lines_of_many(found: Found) -> Iterator[str]:
+    """A line for each history, all of them in one, and the command that shows more of the worst."""
+    histories = found["histories"]
+    for each in histories:
+        mark, word = _WORDS[each["valid"]]
+        yield from terminal.wrapped(f"{mark} ", f"{each['name']}  {word}  {_told(each)}")
+    how = f"{found['engine']} · {found['seconds']} s"
+    yield f"{_WORDS[found['valid']][1]}  {_counted(histories)}, {how}"
+    worst = next(each for each in histories if each["valid"] is found["valid"])
+    if found["valid"] is not True:
+        yield f"see {terminal.called_as()} check {worst['name']}"
+
+
+def _told(found: Found) -> str:
+    bad = [f"{a['type']} ×{a['count']}" for a in found["anomalies"] if a.get("bad", True)]
+    more = [f"and {len(bad) - _NAMED} more"] if len(bad) > _NAMED else []
+    told = ", ".join([*bad[:_NAMED], *more, *found["problems"][:1]])
+    operations = plural(found["ops"], "operation")
+    return f"{operations} · {told}" if told else operations
+
+
+def _counted(histories: Sequence[Found]) -> str:
+    counts = Counter(_WORDS[found["valid"]][1].lower() for found in histories)
+    kinds = ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
+    return f"{len(histories)} histories: {kinds}"

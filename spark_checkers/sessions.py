@@ -1,0 +1,213 @@
+"""Where the engines run: a Spark session on this machine or on a cluster, a DuckDB connection.
+
+A master is `local`, `local[N]`, `local[*]`; `spark://host:port`, `yarn`, `k8s://…`, whose driver is
+this process; or `sc://host:port`, a Spark Connect server, where this process is a mere client and
+needs no Java. A process has one Spark session: asked for another master it refuses, because Spark
+itself would hand out the session that is there.
+
+What a cluster must offer:
+
+- Tables are exchanged as files. Driver, server and workers see the folder of the tables under the
+  same path: on one machine any folder, else a shared one (`TMPDIR`).
+- Searches run in Python on the workers: the same minor version as here, with pyarrow. Our own
+  packages are shipped with the session; they need nothing else there.
+
+Memory is bounded: Spark and DuckDB write to disk what does not fit, and no query of ours returns
+more than counts and a limited number of findings.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import shutil
+import socket
+import sys
+import tempfile
+import time
+import weakref
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.sut.errors import LabBroken, UsageError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+CONNECT = "sc://"
+_MASTERS = re.compile(
+    r"local(\[(\*|\d+)(,\d+)?\])?|(spark|k8s|sc)://\S+|local-cluster\[[\d,]+\]|yarn"
+)
+_PORTS = {"spark": 7077, "sc": 15002}
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_SHIPPED = ("harness", "spark_checkers")
+_ANSWER_S = 5.0
+_WORKERS_S = 60.0
+
+# Spark takes these only before it starts; a Connect server has its own.
+_AT_START = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.memory": "4g",
+    # No answer of ours is large; one that is would be a defect, better told than swapped.
+    "spark.driver.maxResultSize": "512m",
+    # The rules are some five hundred generated classes; kept, the next history needs no compiler.
+    "spark.sql.codegen.cache.maxEntries": "4096",
+}
+_JAVA = "-XX:ReservedCodeCacheSize=512m"
+# Optimizing code takes longer than it saves where a history is small.
+_JAVA_FOR_SMALL = f"{_JAVA} -XX:+UseParallelGC -XX:TieredStopAtLevel=1"
+_ANY_TIME = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+}
+
+
+def spark_session(
+    master: str, *, java_home: str | None = None, log: Path | None = None, small: bool = False
+) -> Any:
+    """The Spark session of this process, on the given master; Spark's own chatter goes to `log`.
+
+    For `small` histories its Java does not optimize what it runs.
+    """
+    if not _MASTERS.fullmatch(master):
+        known = f"local[*], spark://HOST:PORT or {CONNECT}HOST:PORT"
+        raise UsageError(f"{master!r} is no Spark master: it is {known}")
+    _someone_answers(master)
+    if master.startswith(CONNECT):
+        session = _connected(master)
+    else:
+        session = _started(master, java_home, log, _JAVA_FOR_SMALL if small else _JAVA)
+    for name, value in _ANY_TIME.items():
+        session.conf.set(name, value)
+    return session
+
+
+@cache
+def _connected(url: str) -> Any:
+    from pyspark.sql.connect.session import SparkSession
+
+    with _told_in_a_sentence(url):
+        session = SparkSession.builder.remote(url).appName("tidemark").create()
+        session.addArtifacts(str(_our_packages()), pyfile=True)
+    atexit.register(session.stop)
+    return session
+
+
+def _started(master: str, java_home: str | None, log: Path | None, java: str) -> Any:
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    here = master.startswith("local") or _host_port(master)[0] in _LOOPBACK
+    if here:
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    if java_home:
+        os.environ["JAVA_HOME"] = java_home
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    running = SparkContext._active_spark_context
+    if running is not None and running.master != master:
+        raise LabBroken(
+            f"this process runs Spark on {running.master}; {master} needs a process of its own"
+        )
+    builder = SparkSession.builder.appName("tidemark").master(master)
+    for name, value in {**_AT_START, "spark.driver.extraJavaOptions": java}.items():
+        builder = builder.config(name, value)
+    if here:
+        builder = builder.config("spark.driver.bindAddress", "127.0.0.1")
+    with _told_in_a_sentence(master), _stderr_into(log):
+        session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("ERROR")
+    if not master.startswith("local"):
+        _some_worker_came(session, master)
+        session.sparkContext.addPyFile(str(_our_packages()))
+    return session
+
+
+@contextmanager
+def _told_in_a_sentence(master: str) -> Iterator[None]:
+    """What Spark says when it does not start is a stack of Java; its first line says it."""
+    try:
+        yield
+    except Exception as cause:
+        first = next(iter(str(cause).strip().splitlines()), type(cause).__name__)
+        raise UsageError(f"no session on {master.partition(';')[0]}: {first}") from cause
+
+
+def _host_port(master: str) -> tuple[str, int | None]:
+    found = re.match(r"(spark|sc)://([^:/,;]+)(?::(\d+))?", master)
+    if found is None:
+        return "", None
+    return found[2], int(found[3] or _PORTS[found[1]])
+
+
+def _someone_answers(master: str) -> None:
+    """Spark tries for minutes before it says that nobody is there."""
+    host, port = _host_port(master)
+    if port is None:
+        return
+    try:
+        socket.create_connection((host, port), timeout=_ANSWER_S).close()
+    except OSError as cause:
+        reason = cause.strerror or str(cause)
+        raise UsageError(f"nobody answers at {host}:{port} ({reason}): is Spark up?") from None
+
+
+def _some_worker_came(session: Any, master: str) -> None:
+    """Without a worker the first query would wait for ever."""
+    deadline = time.monotonic() + _WORKERS_S
+    executors = session.sparkContext._jsc.sc().getExecutorMemoryStatus
+    while executors().size() < 2:  # one of them is the driver
+        if time.monotonic() > deadline:
+            session.stop()
+            raise UsageError(f"no worker of {master} takes work: has it any, and any cores left?")
+        time.sleep(0.1)
+
+
+@cache
+def _our_packages() -> Path:
+    """The packages that functions on workers are made of, in an archive that Python can import.
+
+    Workers fetch it when they first need it, so it stays as long as this process.
+    """
+    root = Path(__file__).resolve().parent.parent
+    folder = tempfile.mkdtemp(prefix="tidemark-packages-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    archive = Path(folder) / "tidemark.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for package in _SHIPPED:
+            for file in sorted((root / package).rglob("*")):
+                if file.is_file() and "__pycache__" not in file.parts:
+                    packed.write(file, file.relative_to(root))
+    return archive
+
+
+def duckdb_connection(memory: str = "50%") -> DuckDBPyConnection:
+    """DuckDB in this process; what does not fit into so much `memory` goes to disk."""
+    import duckdb
+
+    spilled = tempfile.mkdtemp(prefix="tidemark-duckdb-")
+    connection = duckdb.connect(
+        ":memory:", config={"temp_directory": spilled, "memory_limit": memory}
+    )
+    weakref.finalize(connection, shutil.rmtree, spilled, ignore_errors=True)
+    return connection
+
+
+@contextmanager
+def _stderr_into(log: Path | None) -> Iterator[None]:
+    """Let the JVM, which inherits standard error at its start, talk to a file instead."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    target = os.open(log or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        os.dup2(target, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(target)

@@ -1,0 +1,10 @@
+-- Each log, and how many of the records read from it were exactly those acknowledged at their offsets.
+-- computed once
+SELECT topic, partition, sum(seen) AS times
+FROM (
+  SELECT topic, partition, count(*) AS seen FROM records_seen GROUP BY topic, partition
+  UNION ALL
+  SELECT topic, partition, -count(*) FROM part_orphans GROUP BY topic, partition
+) counted
+GROUP BY topic, partition
+HAVING sum(seen) > 0

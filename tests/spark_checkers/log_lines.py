@@ -1,0 +1,190 @@
+"""Histories of a log as text, one operation a line: `[from-to] call [argument…] => outcome`.
+
+    send a,b pid=7 seq=0    => ok 10 | ok | fail ERROR | info ERROR    acks=-1 unless told, tx=T,
+                                                            producer epoch pe=0, attempt=-
+    again a,b               => ...                                     a further attempt of the same
+    fetch 0 committed       => ok a@0 b@1 hw=2 lso=2 start=0 prefer=2  read_uncommitted unless told
+    latest | earliest | max | at 500   => ok 12 !500 /3                offset, timestamp, epoch
+    delete 5                => ok start=5
+    epoch_end 1 epoch=2     => ok 1 20                                 epoch, where it ends
+    commit g 5 | told g     => ok | ok 5
+    end T commit | abort    => ok
+    window NAME                                                        an assumption is broken
+
+A record is `value[#key][!timestamp]`, read at `@offset` of epoch `/epoch`; `!-` is a timestamp that
+the broker sets, `-` as value a tombstone. Everywhere: node=1, epoch=1 (named as current), p=0,
+or `p=-` where the partition is not known.
+Without times each operation ends before the next begins.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+Event = dict[str, Any]
+RECORD = re.compile(
+    r"(?P<value>[^@#!/]+)(@(?P<offset>-?\d+))?(/(?P<epoch>\d+))?(#(?P<key>\w+))?(!(?P<stamp>-|\d+))?"
+)
+LISTED = {"latest": -1, "earliest": -2, "max": -3}
+OFFSETS = {"hw": "high_watermark", "lso": "last_stable_offset", "start": "log_start_offset"}
+STAMP = 1000
+
+
+def events_of(text: str, topic: str = "t") -> list[Event]:
+    """Op and fault events in order of time; names of sends and transactions carry the topic."""
+    timed: list[tuple[int, int, Event]] = []
+    attempts: dict[str, int] = {}
+    for number, line in enumerate(filter(None, map(str.strip, text.splitlines()))):
+        asked, _, answered = line.partition("=>")
+        words = asked.split()
+        times = words.pop(0) if words[0][0].isdigit() else f"{2 * number + 1}-{2 * number + 2}"
+        began, ended = map(int, times.split("-"))
+        for at, event in zip(
+            (began, ended), _lines(words, answered.split(), topic, attempts), strict=False
+        ):
+            event |= {"time": at, "clock": topic}
+            if event["kind"] == "op":
+                event["process"] = number
+            timed.append((at, len(timed), event))
+    return [event for _, _, event in sorted(timed, key=lambda one: one[:2])]
+
+
+def _lines(
+    words: list[str], outcome: list[str], topic: str, attempts: dict[str, int]
+) -> Iterator[Event]:
+    call, *arguments = words
+    if call == "window":
+        name = {"name": arguments[0], "target": topic, "assumption": arguments[0]}
+        yield {"kind": "fault", "phase": "begin", **name}
+        yield {"kind": "fault", "phase": "end", **name}
+        return
+    named = {"pe": "0"} | dict(word.split("=") for word in arguments if "=" in word)
+    plain = [word for word in arguments if "=" not in word]
+    partition = None if named.get("p") == "-" else int(named.get("p", 0))
+    shared: Event = {"kind": "op", "topic": topic, "partition": partition}
+    shared["node"] = int(named.get("node", 1))
+    asked, answered = _CALLS[call](topic, plain, named, outcome, attempts, call)
+    invoke = shared | {"leader_epoch": int(named["epoch"])} if "epoch" in named else dict(shared)
+    yield {"type": "invoke"} | invoke | asked
+    if outcome:
+        failed = outcome[0] != "ok" and len(outcome) > 1
+        error = outcome[1] if failed else "NONE"
+        yield {"type": outcome[0], "f": asked["f"], "error": error} | shared | answered
+
+
+Asked = tuple[Event, Event]
+
+
+def _send(
+    topic: str,
+    plain: list[str],
+    named: dict[str, str],
+    outcome: list[str],
+    attempts: dict[str, int],
+    call: str,
+) -> Asked:
+    name = f"{topic}-{plain[0]}-{named.get('p', 0)}"
+    attempts[name] = attempts[name] + 1 if call == "again" else 1
+    asked: Event = {"f": "produce", "send": name, "attempt": attempts[name]}
+    if named.get("attempt") == "-":
+        asked["attempt"] = None
+    asked["acks"] = int(named.get("acks", -1))
+    asked["records"] = [_sent(word) for word in plain[0].split(",")]
+    if "pid" in named:
+        asked["producer"] = [int(named[part]) for part in ("pid", "pe", "seq")]
+    if "tx" in named:
+        asked["transaction"] = f"{topic}-{named['tx']}"
+    answered = {"offset": int(outcome[1])} if outcome[:1] == ["ok"] and outcome[1:] else {}
+    return asked, answered
+
+
+def _fetch(
+    topic: str, plain: list[str], named: dict[str, str], outcome: list[str], *_: object
+) -> Asked:
+    isolation = "read_committed" if "committed" in plain else "read_uncommitted"
+    asked = {"f": "fetch", "offset": int(plain[0]), "isolation": isolation}
+    if "request" in named:
+        asked["request"] = f"{topic}-{named['request']}"
+    if outcome[0] != "ok":
+        return asked, {}
+    answered: Event = {"records": [_read(word) for word in outcome[1:] if "@" in word]}
+    for name, _, value in (word.partition("=") for word in outcome[1:] if "=" in word):
+        place = "preferred_read_replica" if name == "prefer" else OFFSETS[name]
+        answered[place] = int(value)
+    return asked, answered
+
+
+def _list(
+    topic: str, plain: list[str], named: dict[str, str], outcome: list[str], _: object, call: str
+) -> Asked:
+    isolation = "read_committed" if "committed" in plain else "read_uncommitted"
+    stamp = LISTED.get(call) or int(plain[0])
+    asked = {"f": "list_offsets", "timestamp": stamp, "isolation": isolation}
+    answered: Event = {}
+    for word in outcome[1:] if outcome[0] == "ok" else ():
+        place = {"!": "found_timestamp", "/": "leader_epoch"}.get(word[0], "offset")
+        answered[place] = int(word.lstrip("!/"))
+    return asked, answered
+
+
+def _delete(topic: str, plain: list[str], named: object, outcome: list[str], *_: object) -> Asked:
+    asked = {"f": "delete_records", "offset": int(plain[0])}
+    return asked, {"log_start_offset": int(outcome[1].removeprefix("start="))}
+
+
+def _epoch_end(
+    topic: str, plain: list[str], named: object, outcome: list[str], *_: object
+) -> Asked:
+    asked = {"f": "offset_for_leader_epoch", "epoch": int(plain[0])}
+    return asked, {"leader_epoch": int(outcome[1]), "offset": int(outcome[2])}
+
+
+def _commit(topic: str, plain: list[str], *_: object) -> Asked:
+    return {"f": "offset_commit", "group": f"{topic}-{plain[0]}", "offset": int(plain[1])}, {}
+
+
+def _told(topic: str, plain: list[str], named: object, outcome: list[str], *_: object) -> Asked:
+    return {"f": "offset_fetch", "group": f"{topic}-{plain[0]}"}, {"offset": int(outcome[1])}
+
+
+def _end(topic: str, plain: list[str], *_: object) -> Asked:
+    asked = {
+        "f": "end_txn",
+        "transaction": f"{topic}-{plain[0]}",
+        "committed": plain[1] == "commit",
+    }
+    return asked | {"topic": None, "partition": None}, {"topic": None, "partition": None}
+
+
+_CALLS: dict[str, Any] = {
+    "send": _send,
+    "again": _send,
+    "fetch": _fetch,
+    **dict.fromkeys((*LISTED, "at"), _list),
+    "delete": _delete,
+    "epoch_end": _epoch_end,
+    "commit": _commit,
+    "told": _told,
+    "end": _end,
+}
+
+
+def _sent(word: str) -> list[Any]:
+    value, _, _, key, stamp = _parts(word)
+    return [value, stamp, key]
+
+
+def _read(word: str) -> list[Any]:
+    value, offset, epoch, key, stamp = _parts(word)
+    return [offset, value, stamp, epoch, key]
+
+
+def _parts(word: str) -> tuple[Any, ...]:
+    found = RECORD.fullmatch(word)
+    assert found, word
+    value = None if found["value"] == "-" else found["value"]
+    stamp = None if found["stamp"] == "-" else int(found["stamp"] or STAMP)
+    offset, epoch = (None if found[n] is None else int(found[n]) for n in ("offset", "epoch"))
+    return value, offset, epoch, found["key"], stamp

@@ -1,0 +1,115 @@
+"""What the first violation in the history of each rule is told as, after the line it is told of."""
+
+from __future__ import annotations
+
+WORDS: dict[str, str] = {
+    "KFK-030": (
+        "op 2: it was given offset 4, though it began at 3; op 0 had been acknowledged offset 5 "
+        "at 2"
+    ),
+    "KFK-031": (
+        "op 2: it was acknowledged offset 1, and nobody reads it there; op 6 reads beyond it, the"
+        " first from 0 on"
+    ),
+    "KFK-032": (
+        "op 2: it was given offset 0, though it began at 3; op 0 had been shown a log up to 1 at 2"
+    ),
+    "KFK-033": "op 0: its record a failed; op 2 read it, at offset 0",
+    "KFK-034": (
+        "op 0: at offset 0 it read a; not all who read that offset, ops 0 to 2, read the same"
+    ),
+    "KFK-035": (
+        "op 2: at offset 0 it read b; that offset was acknowledged to op 0; op 0 sent a there"
+    ),
+    "KFK-036": (
+        "op 2: at offset 0 it read a of op 0; with key j; with timestamp 1000; sent with key k; "
+        "sent with timestamp 1000"
+    ),
+    "KFK-037": "op 2: at offset 1 it read a; it was acknowledged to op 0 at offset 0",
+    "KFK-038": (
+        "op 0: its 1 records were read at 2 offsets; as a batch that begins at 0 and again at 1; "
+        "by producer 7; tried 2 times"
+    ),
+    "KFK-039": "op 1: it was acknowledged offsets 1 to 1; op 0 was acknowledged offsets up to 1",
+    "KFK-040": (
+        "op 0: its 2 records are not one batch; by where some were read it begins at 0; by others"
+        " at 1"
+    ),
+    "KFK-041": "op 1: producer 7 has sequence 1 at offset 0; op 0 has its 0 at offset 1",
+    "KFK-042": (
+        "op 2: at offset 1 it read stranger, which nobody sent; the appends of this history begin"
+        " at 0"
+    ),
+    "KFK-045": "op 0: node 1 serves offset 4 in place 0; behind 4; asked for 5",
+    "KFK-046": (
+        "op 2: it goes from offset 0 to 2; the last record known in between is at 1; the first "
+        "who knows of one is op 0"
+    ),
+    "KFK-047": (
+        "op 0: node 1 serves a read_committed reader offset 1; it names the high watermark 2; the"
+        " last stable offset is 1"
+    ),
+    "KFK-048": (
+        "op 2: node 1 serves nothing from offset 0; it names the high watermark 1; op 0 knows of "
+        "a record at that offset"
+    ),
+    "KFK-049": (
+        "op 2: node 1 refuses offset 5 in epoch 1; it had shown the log up to 5; later it names "
+        "the log start 0"
+    ),
+    "KFK-050": (
+        "op 2: the high watermark is 4, asked at 3; by node 1 in epoch 1; op 0 had been shown "
+        "more at 2"
+    ),
+    "KFK-051": (
+        "op 2: the last stable offset is 4, asked at 3; by node 1 in epoch 1; op 0 had been shown"
+        " more at 2"
+    ),
+    "KFK-052": (
+        "op 2: the log start is 2, asked at 3; by node 1 in epoch 1; op 0 had been shown more at 2"
+    ),
+    "KFK-053": "op 0: node 1 names the high watermark 5; the last stable offset 6; the log start 0",
+    "KFK-054": "op 2: latest is 5, asked at 3; op 0 had been acknowledged offset 5 at 2",
+    "KFK-060": "op 0: node 1 finds offset 3 of timestamp 400; asked for 500",
+    "KFK-061": (
+        "op 2: the search for timestamp 500 finds offset 1; of timestamp 700; a record as late "
+        "stands at 0"
+    ),
+    "KFK-062": (
+        "op 2: the search for timestamp 500 finds offset -1; a record as late stands at 0; one "
+        "was known since 2"
+    ),
+    "KFK-063": (
+        "op 2: the search for timestamp -3 finds offset 1; of timestamp 500; a record as late "
+        "stands at 0; one was known since 2"
+    ),
+    "KFK-065": "op 2: a record is served at offset 4, asked at 3; op 0 had deleted more at 2",
+    "KFK-066": "op 2: the log start is 4, asked at 3; op 0 had deleted more at 2",
+    "KFK-067": "op 0: node 1 answers with the log start 4; asked to delete up to 5",
+    "KFK-070": (
+        "op 0: the first record of epoch 2 was read at offset 0; one of an earlier epoch at 1"
+    ),
+    "KFK-071": "op 0: as leaders of epoch 3 answered nodes 1 and 2",
+    "KFK-072": (
+        "op 2: asked about epoch 1 in epoch 2; the answer is that epoch 1 ends at 2; later epochs"
+        " begin at 1; the last record up to that epoch was read at 0"
+    ),
+    "KFK-073": (
+        "op 2: epochs before 2 showed the log committed up to 5; its first record was read at 4"
+    ),
+    "KFK-075": (
+        "op 4: group t-g was told offset 5; its last commit of that offset was over at 2; a "
+        "commit that began at 3 was over before the question"
+    ),
+    "KFK-080": (
+        "op 0: op 6 read a record of transaction t-T; 1 of its 2 records were passed over; the "
+        "first is that of op 2 at offset 1"
+    ),
+    "KFK-081": (
+        "op 0: op 4 read a record of transaction t-T; it was ended 1 times and never by a commit"
+    ),
+    "KFK-082": (
+        "op 0: op 2 read a record of transaction t-T; the first was read by 4; nobody asked to "
+        "commit it before 5"
+    ),
+}

@@ -1,0 +1,174 @@
+"""Each rule of the log has a history it must flag and the nearest one it must not.
+
+All of them are judged at once, side by side: what a rule costs is paid once, not once a history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from log_histories import ALSO_BAD, HISTORIES, LEGAL
+from log_lines import events_of
+from log_words import WORDS
+
+from conformance.catalogue import CATALOGUE
+from harness.history import History, history_of
+from harness.rules import Level, Rule, RuleResult
+from spark_checkers.circumstances import circumstances_of
+from spark_checkers.engine import Engine, InlineEngine, SparkEngine
+from spark_checkers.evaluate import evaluate_each
+from spark_checkers.judge import load_tables
+from spark_checkers.side_by_side import Ground, ground_folder, lay_out_batch, table_folder
+
+RULES = [rule for rule in CATALOGUE.of_profiles(["classic"]).judged() if rule.id >= "KFK-030"]
+HEADER = {"kind": "header", "format": 1, "run": "1", "sut": "x", "world": "process"}
+TEXTS = {
+    **{f"{rule}, broken": pair[0] for rule, pair in HISTORIES.items()},
+    **{f"{rule}, kept": pair[1] for rule, pair in HISTORIES.items()},
+    **{
+        f"{rule.id}, excused": f"{HISTORIES[rule.id][0]}\n0-99 window {rule.assumes[0]}"
+        for rule in RULES
+        if rule.assumes
+    },
+    **{name: text for name, (_, text) in ALSO_BAD.items()},
+    **LEGAL,
+}
+Results = dict[str, dict[str, RuleResult]]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A history in place of a source of one."""
+
+    text: str
+
+    @contextmanager
+    def opened(self, scratch: Path) -> Iterator[History]:
+        yield history_of(events_of(self.text), header=HEADER)
+
+
+def judged(
+    engine: Engine, folder: Path, texts: dict[str, str], rules: list[Rule] = RULES, **how: bool
+) -> Results:
+    """By history, by rule."""
+    ground = Ground(profiles=("classic",), reference=how.get("reference", True))
+    sources: list[Any] = [(at, Told(text)) for at, text in enumerate(texts.values())]
+    laid = lay_out_batch(sources, folder, lambda history: ground)
+    assert [each for each in laid if each.problems or each.alone or each.unreadable] == []
+    path_of = partial(table_folder, ground_folder(folder, ground))
+    load_tables(engine, rules, path_of, reference=ground.reference)
+    found = evaluate_each(engine, rules, range(len(texts)), reference=ground.reference)
+    return {name: {r.rule: r for r in found[at]} for at, name in enumerate(texts)}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    return judged(InlineEngine(), tmp_path_factory.mktemp("log-rules"), TEXTS)
+
+
+def test_every_rule_has_its_pair_of_histories() -> None:
+    assert sorted(HISTORIES) == sorted(WORDS) == [rule.id for rule in RULES]
+
+
+@pytest.mark.parametrize("rule", HISTORIES)
+def test_the_history_that_breaks_the_rule_is_flagged_in_words(rule: str, results: Results) -> None:
+    result = results[f"{rule}, broken"][rule]
+
+    assert (result.violations > 0, result.broken) == (True, "")
+    assert result.findings[0].topic == "t"
+    assert f"op {result.findings[0].op}: {result.findings[0].seen}" == WORDS[rule]
+
+
+@pytest.mark.parametrize("rule", HISTORIES)
+def test_the_nearest_history_that_keeps_the_rule_is_not(rule: str, results: Results) -> None:
+    result = results[f"{rule}, kept"][rule]
+
+    assert (result.violations, result.broken) == (0, "")
+
+
+@pytest.mark.parametrize("name", ALSO_BAD)
+def test_other_ways_to_break_a_rule_are_flagged(name: str, results: Results) -> None:
+    assert results[name][ALSO_BAD[name][0]].violations > 0
+
+
+@pytest.mark.parametrize("name", LEGAL)
+def test_a_legal_history_raises_no_alarm(name: str, results: Results) -> None:
+    found = results[name].values()
+
+    assert [(r.rule, r.broken, r.findings) for r in found if r.violations or r.broken] == []
+
+
+@pytest.mark.parametrize("rule", [rule.id for rule in RULES if rule.assumes])
+def test_a_rule_is_excused_while_its_assumption_is_broken(rule: str, results: Results) -> None:
+    result = results[f"{rule}, excused"][rule]
+
+    assert (result.violations, result.broken) == (0, "")
+
+
+def test_some_things_are_held_against_the_reference_only(tmp_path: Path) -> None:
+    """Marks that were not read at one moment; a record that a remote store brought too late."""
+    broken = {rule: HISTORIES[rule][0] for rule in ("KFK-047", "KFK-048", "KFK-053")}
+    never_served = """
+        send a  => ok 0
+        fetch 0 => ok hw=1
+        fetch 0 => ok hw=1
+    """
+
+    found = judged(
+        InlineEngine(), tmp_path, {**broken, "never served": never_served}, reference=False
+    )
+
+    assert [rule for rule in broken if rule in found[rule] and found[rule][rule].violations] == []
+    assert found["never served"]["KFK-048"].violations == 2
+
+
+def test_a_log_without_a_disk_has_no_leader_of_its_own() -> None:
+    rule = CATALOGUE["KFK-071"]
+
+    claimed = [circumstances_of({"profiles": each}, bool) for each in (["classic"], ["diskless"])]
+
+    assert [rule.level_under(under) for under in claimed] == [Level.MUST, Level.MAY]
+
+
+def test_what_is_as_it_was_acknowledged_is_counted_record_by_record(tmp_path: Path) -> None:
+    text = """
+        send a,b,c => ok 0
+        fetch 0    => ok a@0 b@1 c@2 hw=3
+        fetch 1    => ok b@1 c@2 hw=3
+    """
+
+    found = judged(InlineEngine(), tmp_path, {"one": text})["one"]
+
+    assert [found[rule].exercised for rule in ("KFK-031", "KFK-035", "KFK-046")] == [5, 5, 5]
+
+
+@pytest.mark.spark
+def test_spark_and_duckdb_agree_on_all_of_them(
+    tmp_path: Path, spark: SparkEngine, results: Results
+) -> None:
+    found = judged(spark, tmp_path, TEXTS)
+
+    assert [
+        (name, rule, found[name][rule], inline)
+        for name, by_rule in results.items()
+        for rule, inline in by_rule.items()
+        if found[name][rule] != inline
+    ] == []
+
+
+def test_one_rule_that_cannot_be_judged_spares_those_of_its_table(tmp_path: Path) -> None:
+    sound = CATALOGUE["KFK-034"]
+    assert sound.judge is not None
+    wrong = replace(sound, id="KFK-999", judge=replace(sound.judge, when="no_such_column"))
+    broken = {"one": HISTORIES["KFK-034"][0]}
+
+    found = judged(InlineEngine(), tmp_path, broken, [sound, wrong])["one"]
+
+    assert found["KFK-034"].violations == 2
+    assert "no_such_column" in found["KFK-999"].broken
