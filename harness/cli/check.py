@@ -20,7 +20,7 @@ from harness.sut import UsageError
 from reports import terminal
 from spark_checkers.search_history import SEARCHED
 
-__all__ = ["MODELS", "Asked", "find_history", "refuse_unknown_model", "run"]
+__all__ = ["MODELS", "Asked", "engine_for", "find_history", "refuse_unknown_model", "run"]
 
 MODELS = (LOG, KAFKA, *SEARCHED)
 LOCAL = "local[*]"
@@ -36,7 +36,7 @@ def run(where: str, asked: Asked, *, as_json: bool) -> int:
     stage = Stage(sys.stderr if as_json else sys.stdout)
     with tempfile.TemporaryDirectory(prefix="tidemark-check-") as scratch:
         log = Path(scratch) / "spark.log"
-        name = _engine_for(sources, asked)
+        name = engine_for(sources, asked)
         engine = open_chosen_engine(name, master=asked.master or LOCAL, log=log)
         try:
             if not _is_one(sources, place):
@@ -65,7 +65,7 @@ def refuse_unknown_model(asked: Asked) -> None:
         raise UsageError(f"there is no model {asked.model!r} to check with; known: {known}")
 
 
-def _engine_for(sources: Sequence[Source], asked: Asked) -> str:
+def engine_for(sources: Sequence[Source], asked: Asked) -> str:
     """Both engines find the same; Spark takes half a minute to begin, and then takes anything."""
     if asked.engine is not None:
         return asked.engine
