@@ -3,7 +3,8 @@
 Jepsen runs a test over many keys at once by pairing every value with its key: a read asks `[k nil]`
 and is told `[k 4]`, a compare-and-set asks `[k [1 2]]`. Who reads one object asks nil, so a history
 whose reads ask for a pair with nothing in it, and whose other operations ask for pairs too, is one
-of pairs; its operations are brought into our form, with a `key`.
+of pairs; where nobody reads, one whose compare-and-sets all have a pair in their pair. Its
+operations are brought into our form, with a `key`.
 """
 
 from __future__ import annotations
@@ -42,18 +43,19 @@ def by_key(history: History) -> History:
 
 
 def _is_of_pairs(history: History) -> bool:
-    """Whether all that the first operations ask for are pairs, and some read says of what."""
+    """Whether all that the first operations ask for are pairs, and some of them say of what."""
     asked = [
         event
         for event in islice(history.events, _LOOKED_AT)
         if event["kind"] == "op" and event["type"] == "invoke"
     ]
-    reads: list[Any] = [event.get("value") for event in asked if event["f"] in _READS]
-    return (
-        all(_is_pair(event.get("value")) and "key" not in event for event in asked)
-        and bool(reads)
-        and all(value[1] is None for value in reads)
-    )
+    if not all(_is_pair(event.get("value")) and "key" not in event for event in asked):
+        return False
+    reads: list[Any] = [event["value"][1] for event in asked if event["f"] in _READS]
+    swaps: list[Any] = [event["value"][1] for event in asked if event["f"] == "cas"]
+    if reads:
+        return all(value is None for value in reads)
+    return bool(swaps) and all(map(_is_pair, swaps))
 
 
 def _is_pair(value: Any) -> bool:

@@ -3,7 +3,8 @@
 The history becomes tables, tables become views, rules are judged over them on either engine: the
 same way as everything else. What comes out has Jepsen's names and forms. An anomaly is bad unless
 the circumstances of the history allow it; one bad anomaly makes the history not valid. What of the
-history could not be read or laid out keeps it from being valid.
+history could not be read or laid out keeps it from being valid, and from being not valid for the
+lack of something.
 """
 
 from __future__ import annotations
@@ -22,6 +23,16 @@ from spark_checkers.kafka.lag import realtime_lags
 from spark_checkers.kafka.series import unseen_at_the_end, unseen_series
 
 __all__ = ["check_kafka"]
+
+_SHOWN_BY_ABSENCE = (
+    "garbage-read",
+    "unseen",
+    "lost-write",
+    "poll-skip",
+    "nonmonotonic-poll",
+    "empty-transaction-graph",
+)
+"""What is missing from a history shows these; it may be what could not be read."""
 
 _KEYS = """
 SELECT count(*) AS keys FROM (
@@ -56,7 +67,7 @@ def check_kafka(
     keys = int(engine.rows(_KEYS)[0]["keys"])
     seen = [judged for judged in judgement.judged if judged.result.violations]
     broken = [judged for judged in judgement.judged if judged.verdict is Verdict.BROKEN]
-    bad = any(judged.verdict is Verdict.FAIL for judged in seen)
+    bad = any(_counts(judged, whole=judgement.complete) for judged in seen)
     shown = judgement.complete and not broken
     shown = shown and any(judged.result.exercised for judged in judgement.judged)
     unseen = any(judged.rule.anomaly == "unseen" for judged in seen)
@@ -78,6 +89,11 @@ def check_kafka(
         "broken": [f"{judged.rule.id}: {judged.reason}" for judged in broken],
         "problems": list(judgement.problems),
     }
+
+
+def _counts(judged: Judged, *, whole: bool) -> bool:
+    shown = whole or judged.rule.anomaly not in _SHOWN_BY_ABSENCE
+    return judged.verdict is Verdict.FAIL and shown
 
 
 def _anomaly(judged: Judged, engine: Engine, end: dict[str, Any]) -> dict[str, Any]:

@@ -95,7 +95,16 @@ def _concerns(event: Event, model: Model) -> bool:
 
 
 def asked_and_told(f: str, asked: object, told: object) -> tuple[Hashable, Hashable]:
-    """The argument and the result that count: a reader asks nothing, and only readers are told."""
+    """The argument and the result that count: a reader asks nothing, and only readers are told.
+
+    What a writer is told to have written is what was written, as Knossos has it: who leaves the
+    choice of a value to the system knows it only afterwards.
+    """
     if f not in _READS:
-        return frozen(asked), None
+        chosen = told is not None and (f != "cas" or _is_pair(told))
+        return frozen(told if chosen else asked), None
     return None, "" if told is None and f == "get" else frozen(told)
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 2

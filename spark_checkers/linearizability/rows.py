@@ -118,7 +118,8 @@ def _plain_operation(row: Row) -> Operation | None:
     """A refused operation did not happen: for these models there is nothing to place."""
     if row["type"] == "fail":
         return None
-    asked, told = _value(row.get("value")), _value(row.get("result"))
+    asked = _value(row.get("value"))
+    told = _value(row.get("result")) if row["type"] == "ok" else None
     return _operation(row, *asked_and_told(row["f"], asked, told))
 
 

@@ -89,7 +89,7 @@ expiries AS (
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS expired_ns
   FROM (
     SELECT turn, op, process, completion, invoked_ns, topic, partition, reached,
-      reached + 1 AS above, CAST(NULL AS BIGINT) AS known_ns
+      CASE WHEN reached < 9223372036854775807 THEN reached + 1 ELSE reached END AS above, CAST(NULL AS BIGINT) AS known_ns
     FROM placed WHERE turn = 2
     UNION ALL
     SELECT 0, k.op, NULL, k.completion, NULL, k.topic, k.partition, NULL, k.highest, o.completed_ns
@@ -98,5 +98,7 @@ expiries AS (
   ) instants
 )
 SELECT op, completion, process, topic, partition, reached, invoked_ns,
-  CASE WHEN expired_ns < invoked_ns THEN invoked_ns - expired_ns ELSE 0 END AS lag_ns
+  CASE WHEN expired_ns IS NULL OR expired_ns >= invoked_ns THEN 0
+    WHEN invoked_ns >= 0 AND expired_ns < invoked_ns - 9223372036854775807 THEN 9223372036854775807
+    ELSE invoked_ns - expired_ns END AS lag_ns
 FROM expiries WHERE process IS NOT NULL

@@ -242,7 +242,7 @@ KAFKAS = {
     "a history that is text": Bad(b'{"history": "long ago"}', 64, "has no history"),
     "a completion twice": Bad(
         json.dumps({"history": (h := json.loads(KAFKA)["history"]) + h[3:]}).encode(),
-        1,
+        2,
         "which it did not invoke",
     ),
     "operations swapped": Bad(
@@ -264,15 +264,15 @@ KAFKAS = {
         json.dumps({"history": [*h, 7]}).encode(), 2, "an object"
     ),
     "an unknown type": Bad(
-        KAFKA.replace('"ok", "f": "poll"', '"no", "f": "poll"').encode(), 1, ":type is"
+        KAFKA.replace('"ok", "f": "poll"', '"no", "f": "poll"').encode(), 2, ":type is"
     ),
     "a micro-operation of no kind": Bad(
         KAFKA.replace('[["poll"]]', '[["peek"]]').replace('["poll", {', '["peek", {').encode(),
-        1,
+        2,
         "is no send and no poll",
     ),
     "an offset that is text": Bad(
-        KAFKA.replace('[[0, "a"]]', '[["0", "a"]]').encode(), 1, "expected an integer"
+        KAFKA.replace('[[0, "a"]]', '[["0", "a"]]').encode(), 2, "expected an integer"
     ),
     "not UTF-8": Bad(KAFKA.encode().replace(b'"x"', b'"\xff"'), 64, "is not JSON"),
     "nested past all bounds": Bad(b'{"history": ' + b"[" * 100_000, 64, "nested deeper"),

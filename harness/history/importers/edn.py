@@ -2,10 +2,10 @@
 
 Reads one form after another from a text: nil, booleans, integers, floats, strings, characters,
 keywords, symbols, lists, vectors, maps, sets, tagged literals, comments and discards. Values come
-out as JSON has them: keywords and symbols as their names, characters as strings, lists, vectors and
-sets as lists, map keys as text (a key that is no text as its JSON), a tagged literal as the value
-behind its tag. The reader keeps its own stack, so nesting costs memory in proportion and stops at
-`MAX_DEPTH`; nothing here recurses.
+out as JSON has them: keywords and symbols as their names, characters as strings, lists and vectors
+as lists, sets as lists in the order of their JSON, map keys as text (a key that is no text as its
+JSON), a tagged literal as the value behind its tag. The reader keeps its own stack, so nesting
+costs memory in proportion and stops at `MAX_DEPTH`; nothing here recurses.
 
 Not read, with a reason: ratios, metadata, quotes, and numbers JSON cannot carry.
 """
@@ -38,6 +38,7 @@ _TOKEN = re.compile(
 )
 _STRING = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"', re.DOTALL)
 _ATOM = re.compile(r"[^\s,;\"()\[\]{}]++")
+_HEX = re.compile(r"[+-]?0[xX][0-9a-fA-F]++N?")
 _INT = re.compile(r"[+-]?\d++N?")
 _FLOAT = re.compile(r"[+-]?\d++(?:\.\d*+)?(?:[eE][+-]?\d++)?M?")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
@@ -120,6 +121,8 @@ def _prefix(text: str, at: int) -> str | None:
 
 
 def _close(level: _Level) -> Any:
+    if level.opening == "#{":
+        return sorted(level.items, key=canonical)
     if level.opening != "{":
         return level.items
     if len(level.items) % 2:
@@ -212,4 +215,6 @@ def _number(token: str) -> int | float:
         return int64(token.rstrip("N"))
     if _FLOAT.fullmatch(token):
         return finite(token.rstrip("M"))
+    if _HEX.fullmatch(token):
+        return int64(str(int(token.rstrip("N"), 16)))
     raise BadLine(f"{token[:24]} is not a number")

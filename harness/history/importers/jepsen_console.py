@@ -11,6 +11,7 @@ a problem; so is a last line without its end that might have become an operation
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,6 +54,8 @@ def _events(feed: LineFeed, passed: Pass) -> Iterator[Event]:
         if len(raw) > MAX_LINE_BYTES:
             passed.log.add(number, f"longer than {MAX_LINE_BYTES} bytes")
             continue
+        if number == 1:
+            raw = raw.removeprefix(codecs.BOM_UTF8)
         text = raw.decode("utf-8", "surrogateescape").rstrip("\r")
         found = _OP.search(text)
         if found is None:

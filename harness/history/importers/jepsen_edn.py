@@ -29,6 +29,7 @@ MAX_TOO_LONG: Final = 2
 
 _LEAST_READ: Final = 64 * 1024
 _NEXT_MAP = re.compile(r"\n[\s,]*+(?=\{)")
+_DISCARD: Final = "#_"
 _CLOSING: Final = {"[": "]", "(": ")"}
 
 
@@ -87,8 +88,9 @@ class _Reading:
             self._wrapper = None
             self._move(self._at + 1)
             return None
+        discarded = self._text.startswith(_DISCARD, self._at)
         try:
-            form, end = read_form(self._text, self._at)
+            form, end = read_form(self._text, self._at + discarded * len(_DISCARD))
         except Unfinished as cause:
             if len(self._text) - self._at > MAX_FORM_CHARS:
                 self._too_long()
@@ -103,6 +105,9 @@ class _Reading:
             self._resynchronise()
             return None
         event = None
+        if discarded:
+            self._move(end)
+            return None
         try:
             if type(form) is not dict:
                 raise BadLine(f"an operation is a map, this is {repr(form)[:40]}")
