@@ -95,7 +95,7 @@ def test(
         list[str] | None,
         typer.Argument(
             metavar="[NAME]...",
-            help="lint, unit, conformance, spark, process, or all; by default all that is quick.",
+            help="lint, unit, conformance, sim, spark, process, or all; by default what is quick.",
         ),
     ] = None,
 ) -> int:

@@ -22,7 +22,8 @@ class Dice(PrimitiveProvider):
 
     def __init__(self, conjecturedata: Any, /) -> None:
         super().__init__(conjecturedata)
-        self._random: random.Random = getattr(conjecturedata, "_random", None) or random.Random(0)
+        # No other stream would do: each example would then be the one before.
+        self._random: random.Random = conjecturedata._random
 
     def draw_boolean(self, p: float = 0.5) -> bool:
         """True so often."""
