@@ -68,6 +68,7 @@ def test_a_mutant_is_found_shrunk_and_played_again(mutant: Mutant, runs: Path) -
     again = replay(kept)
     assert again.differs_at is None
     assert "\n".join(again.findings) == str(caught.value)
+    play(RegisterMachine.with_seed(1), program)  # in which the sound register does nothing wrong
     for place in range(len(program)):
         without = play_to_the_end(RegisterMachine.with_seed(1, mutant), program, but=place)
         assert kind(without) != kind(caught.value)  # else this step was not needed
