@@ -153,7 +153,8 @@ class SparkEngine:
 
     def _computed(self, frame: Any) -> Any:
         # A checkpoint and not a cache: whatever stands on the view plans against a plain scan.
-        frame = frame.localCheckpoint()
+        # Counting its rows is what computes it.
+        frame = frame.localCheckpoint(eager=False)
         # Spark's guess of its size is the size of what it was computed from. What is empty takes
         # with it whatever joins it; what is small is brought to the rows that it is joined with.
         rows = frame.count()
@@ -179,7 +180,9 @@ PLANNERS = 4
 # the time.
 SMALL_ROWS = 200_000
 ROWS_A_PARTITION = 250_000
-BROADCAST_ROWS = 200_000
+BROADCAST_ROWS = 500_000
+# Some five million rows; from there on it pays that Java optimizes what it runs.
+SMALL_BYTES = 256 * 1024 * 1024
 _SMALL = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
@@ -189,6 +192,8 @@ _LARGE = {
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",
     "spark.sql.adaptive.enabled": "true",
+    # Java only ever interprets a method longer than this; Spark then does without the long method.
+    "spark.sql.codegen.hugeMethodLimit": "8000",
     # Partitions that fit are joined by hash: sorting both sides is the larger part of a join.
     "spark.sql.adaptive.maxShuffledHashJoinLocalMapThreshold": "64m",
 }
@@ -235,8 +240,13 @@ def open_engine(
     master: str = "local[*]",
     java_home: str | None = None,
     log: Path | None = None,
+    judged_bytes: int | None = None,
 ) -> Engine:
-    """An engine by its name on the command line; Spark's own chatter goes to `log`."""
+    """An engine by its name on the command line; Spark's own chatter goes to `log`.
+
+    How Spark's Java works depends on how much there is to judge, if that is known.
+    """
     if name == "inline":
         return InlineEngine()
-    return SparkEngine(master, java_home=java_home, log=log)
+    small = judged_bytes is not None and judged_bytes <= SMALL_BYTES
+    return SparkEngine(master, java_home=java_home, log=log, small=small)

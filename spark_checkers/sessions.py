@@ -59,9 +59,14 @@ _AT_START = {
     # The rules are some five hundred generated classes; kept, the next history needs no compiler.
     "spark.sql.codegen.cache.maxEntries": "4096",
 }
-_JAVA = "-XX:ReservedCodeCacheSize=512m"
-# Optimizing code takes longer than it saves where a history is small.
-_JAVA_FOR_SMALL = f"{_JAVA} -XX:+UseParallelGC -XX:TieredStopAtLevel=1"
+_JAVA = "-XX:ReservedCodeCacheSize=512m -XX:+UseParallelGC"
+# Where a history is small, optimizing code takes longer than it saves. Where it is large, Java
+# waits ten times as long as usual until it takes code to be hot: most of ours is soon done.
+_JAVA_FOR_SMALL = f"{_JAVA} -XX:TieredStopAtLevel=1"
+_JAVA_FOR_LARGE = (
+    f"{_JAVA} -XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000"
+    " -XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000"
+)
 _ANY_TIME = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -82,7 +87,7 @@ def spark_session(
     if master.startswith(CONNECT):
         session = _connected(master)
     else:
-        session = _started(master, java_home, log, _JAVA_FOR_SMALL if small else _JAVA)
+        session = _started(master, java_home, log, _JAVA_FOR_SMALL if small else _JAVA_FOR_LARGE)
     for name, value in _ANY_TIME.items():
         session.conf.set(name, value)
     return session
@@ -115,8 +120,10 @@ def _started(master: str, java_home: str | None, log: Path | None, java: str) ->
             f"this process runs Spark on {running.master}; {master} needs a process of its own"
         )
     builder = SparkSession.builder.appName("tidemark").master(master)
-    for name, value in {**_AT_START, "spark.driver.extraJavaOptions": java}.items():
+    for name, value in _AT_START.items():
         builder = builder.config(name, value)
+    for whose in ("driver", "executor"):
+        builder = builder.config(f"spark.{whose}.extraJavaOptions", java)
     if here:
         builder = builder.config("spark.driver.bindAddress", "127.0.0.1")
     with _told_in_a_sentence(master), _stderr_into(log):

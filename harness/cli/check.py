@@ -37,7 +37,9 @@ def run(where: str, asked: Asked, *, as_json: bool) -> int:
     with tempfile.TemporaryDirectory(prefix="tidemark-check-") as scratch:
         log = Path(scratch) / "spark.log"
         name = engine_for(sources, asked)
-        engine = open_chosen_engine(name, master=asked.master or LOCAL, log=log)
+        engine = open_chosen_engine(
+            name, master=asked.master or LOCAL, log=log, judged_bytes=_bytes_of(sources)
+        )
         try:
             if not _is_one(sources, place):
                 found = check_many(sources, asked, engine, Path(scratch), stage)
@@ -69,9 +71,15 @@ def engine_for(sources: Sequence[Source], asked: Asked) -> str:
     """Both engines find the same; Spark takes half a minute to begin, and then takes anything."""
     if asked.engine is not None:
         return asked.engine
-    sizes = [source.bytes_on_disk for source in sources]
-    small = None not in sizes and sum(size or 0 for size in sizes) <= SMALL_BYTES
+    size = _bytes_of(sources)
+    small = size is not None and size <= SMALL_BYTES
     return "inline" if small and asked.master is None else "spark"
+
+
+def _bytes_of(sources: Sequence[Source]) -> int | None:
+    """How much there is to judge, if all of it is on disk."""
+    sizes = [source.bytes_on_disk for source in sources]
+    return None if None in sizes else sum(size or 0 for size in sizes)
 
 
 def find_history(where: str) -> Source:

@@ -4,69 +4,75 @@
 -- greater value was known. An answer is stale if that lies before it began. Bounds:
 --   high_watermark, last_stable_offset, log_start_offset: of one replica in one leader epoch
 --   deleted_served, deleted_told: of all replicas, after delete_records
+-- They are numbers as long as rows are grouped: Spark sorts what it has to find the least text of.
 WITH deleted AS (
   SELECT DISTINCT topic, partition FROM responses WHERE f = 'delete_records'
 ),
 levels AS (
-  SELECT 'high_watermark' AS bound, topic, partition, clock, node, epoch, high_told AS level,
+  SELECT 1 AS bound, topic, partition, clock, node, epoch, high_told AS level,
     answered AS shown_at, began AS asked_at, answered AS done_at, op
   FROM part_answers WHERE high_told >= 0 AND epoch IS NOT NULL
   UNION ALL
-  SELECT 'high_watermark', topic, partition, clock, node, epoch, reach, answered, NULL, answered, op
+  SELECT 1, topic, partition, clock, node, epoch, reach, answered, NULL, answered, op
   FROM part_answers WHERE reach > coalesce(high_told, -1) AND epoch IS NOT NULL
   UNION ALL
-  SELECT 'last_stable_offset', topic, partition, clock, node, epoch, stable_told,
+  SELECT 2, topic, partition, clock, node, epoch, stable_told,
     CASE WHEN f = 'fetch' OR isolation = 'read_committed' THEN answered END, began, answered, op
   FROM part_answers WHERE stable_told >= 0 AND epoch IS NOT NULL
   UNION ALL
-  SELECT 'last_stable_offset', topic, partition, clock, node, epoch, last_offset + 1, answered, NULL,
+  SELECT 2, topic, partition, clock, node, epoch, last_offset + 1, answered, NULL,
     answered, op
   FROM part_answers
   WHERE isolation = 'read_committed' AND last_offset >= last_stable_offset AND epoch IS NOT NULL
   UNION ALL
-  SELECT 'log_start_offset', topic, partition, clock, node, epoch, start_told, answered, began,
+  SELECT 3, topic, partition, clock, node, epoch, start_told, answered, began,
     answered, op
   FROM part_answers WHERE start_told >= 0 AND epoch IS NOT NULL
   UNION ALL
-  SELECT 'log_start_offset', topic, partition, clock, node, epoch, first_offset, NULL, began, answered,
+  SELECT 3, topic, partition, clock, node, epoch, first_offset, NULL, began, answered,
     op
   FROM part_answers
   WHERE f = 'fetch' AND first_offset < coalesce(log_start_offset, first_offset + 1)
     AND epoch IS NOT NULL
   UNION ALL
-  SELECT 'deleted_served', topic, partition, clock, NULL, NULL, coalesce(log_start_offset, asked_offset),
+  SELECT 4, topic, partition, clock, NULL, NULL, coalesce(log_start_offset, asked_offset),
     answered, NULL, answered, op
   FROM part_answers WHERE f = 'delete_records'
   UNION ALL
-  SELECT 'deleted_told', topic, partition, clock, NULL, NULL, coalesce(log_start_offset, asked_offset),
+  SELECT 5, topic, partition, clock, NULL, NULL, coalesce(log_start_offset, asked_offset),
     answered, NULL, answered, op
   FROM part_answers WHERE f = 'delete_records'
   UNION ALL
-  SELECT 'deleted_served', a.topic, a.partition, a.clock, NULL, NULL, a.first_offset, NULL, a.began,
+  SELECT 4, a.topic, a.partition, a.clock, NULL, NULL, a.first_offset, NULL, a.began,
     a.answered, a.op
   FROM part_answers a
   JOIN deleted d ON a.topic = d.topic AND a.partition = d.partition
   WHERE a.f = 'fetch' AND a.first_offset IS NOT NULL
   UNION ALL
-  SELECT 'deleted_told', a.topic, a.partition, a.clock, NULL, NULL, a.start_told, NULL, a.began,
+  SELECT 5, a.topic, a.partition, a.clock, NULL, NULL, a.start_told, NULL, a.began,
     a.answered, a.op
   FROM part_answers a
   JOIN deleted d ON a.topic = d.topic AND a.partition = d.partition
   WHERE a.start_told >= 0
 ),
 distinct_levels AS (
-  SELECT fingerprint(topic, partition, node, clock, bound, epoch) AS log, level, min(bound) AS bound,
-    min(topic) AS topic, min(partition) AS partition, min(clock) AS clock, min(node) AS node,
-    min(epoch) AS epoch, min(shown_at) AS shown_at, max(asked_at) AS asked_at,
-    max(done_at) AS done_at, count(asked_at) AS times,
+  SELECT log, level, min(bound) AS bound, min(topic) AS topic, min(partition) AS partition,
+    min(clock) AS clock, min(node) AS node, min(epoch) AS epoch, min(shown_at) AS shown_at,
+    max(asked_at) AS asked_at, max(done_at) AS done_at, count(asked_at) AS times,
     max(CASE WHEN asked_at IS NOT NULL THEN op END) AS op
-  FROM levels GROUP BY fingerprint(topic, partition, node, clock, bound, epoch), level
+  FROM (
+    SELECT *, fingerprint(topic, partition, node, clock, CAST(bound AS STRING), epoch) AS log
+    FROM levels
+  ) marked
+  GROUP BY log, level
 ),
 placed AS (
   SELECT *, min(shown_at) OVER (PARTITION BY log ORDER BY level DESC
     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS shown_earlier
   FROM distinct_levels
 )
-SELECT op, topic, partition, bound, node, epoch, level, times, clock, asked_at, shown_earlier,
+SELECT op, topic, partition, CASE bound WHEN 1 THEN 'high_watermark' WHEN 2 THEN 'last_stable_offset'
+    WHEN 3 THEN 'log_start_offset' WHEN 4 THEN 'deleted_served' ELSE 'deleted_told' END AS bound,
+  node, epoch, level, times, clock, asked_at, shown_earlier,
   least(asked_at, coalesce(shown_earlier, asked_at)) AS began, done_at AS ended
 FROM placed WHERE asked_at IS NOT NULL

@@ -1,27 +1,16 @@
--- Each fetch that asked for an offset below the end it was told (the high watermark; the last stable
--- offset, unless it reads uncommitted), came back empty, and was neither one of several partitions in
--- its request (they share a byte limit) nor sent to another replica. `known_op` proves that there is a
--- record at that very offset for such a reader, `served` that somebody was given it. One row for each log stands for the fetches that were
--- given something.
-WITH empty AS (
-  SELECT op, topic, partition, node, asked_offset, high_watermark, last_stable_offset, clock, began,
-    answered, coalesce(isolation, 'unknown') <> 'read_uncommitted' AS committed
-  FROM responses
-  WHERE f = 'fetch' AND type = 'ok' AND records = 0 AND request IS NULL
-    AND coalesce(preferred_read_replica, -1) < 0 AND asked_offset >= coalesce(log_start_offset, 0)
-    AND asked_offset < CASE WHEN isolation = 'read_uncommitted' THEN high_watermark
-      ELSE least(high_watermark, coalesce(last_stable_offset, high_watermark)) END
-),
-known AS (
+-- Each fetch that was to be served and came back empty. `known_op` proves that there is a record at
+-- that very offset for such a reader, `served` that somebody was given it. One row for each log stands
+-- for the fetches that were given something.
+WITH known AS (
   SELECT e.op, min(s.op) AS known_op, TRUE AS served, min(s.began) AS since, max(s.answered) AS until
-  FROM empty e
+  FROM part_unserved e
   JOIN records_seen s ON e.topic = s.topic AND e.partition = s.partition
     AND e.asked_offset = s.record_offset
   WHERE NOT e.committed OR s.isolation = 'read_committed'
   GROUP BY e.op
   UNION ALL
   SELECT e.op, min(r.op), FALSE, min(r.began), max(r.ended)
-  FROM empty e
+  FROM part_unserved e
   JOIN records_sent r ON e.topic = r.topic AND e.partition = r.partition
     AND e.asked_offset = r.record_offset
   WHERE r.type = 'ok' AND r.acks = -1 AND (NOT e.committed OR r.transaction IS NULL)
@@ -31,7 +20,7 @@ SELECT e.op, e.topic, e.partition, e.node, e.asked_offset, e.high_watermark, e.l
   e.clock, least(e.began, coalesce(k.since, e.began)) AS began,
   greatest(e.answered, coalesce(k.until, e.answered)) AS ended, 1 AS times, FALSE AS given, k.known_op,
   coalesce(k.served, FALSE) AS served
-FROM empty e
+FROM part_unserved e
 LEFT JOIN (
   SELECT op, min(known_op) AS known_op, max(served) AS served, min(since) AS since, max(until) AS until
   FROM known GROUP BY op

@@ -3,26 +3,24 @@
 -- begins where its leader's log ended, so beyond everything that earlier epochs had committed.
 -- computed once
 WITH evidence AS (
-  SELECT topic, partition, leader_epoch AS epoch, min(record_offset) AS first_offset,
-    max(record_offset) AS last_offset, CAST(NULL AS BIGINT) AS committed_to,
+  SELECT topic, partition, epoch, first_offset, last_offset, CAST(NULL AS BIGINT) AS committed_to,
     CAST(NULL AS BIGINT) AS latest, CAST(NULL AS BIGINT) AS least_leader,
-    CAST(NULL AS BIGINT) AS greatest_leader, min(op) AS op, min(clock) AS clock, min(began) AS began,
-    max(answered) AS ended
-  FROM records_seen WHERE leader_epoch >= 0 GROUP BY topic, partition, leader_epoch
+    CAST(NULL AS BIGINT) AS greatest_leader, op, clock, began, answered AS ended
+  FROM part_reads WHERE epoch >= 0
   UNION ALL
   SELECT topic, partition, current_leader_epoch, NULL, NULL,
     max(greatest(coalesce(high_watermark, -1), coalesce(last_offset + 1, -1))), NULL, NULL, NULL,
-    min(op), min(clock), min(began), max(answered)
+    min(op), clock, min(began), max(answered)
   FROM responses WHERE f = 'fetch' AND type = 'ok' AND current_leader_epoch >= 0
-  GROUP BY topic, partition, current_leader_epoch
+  GROUP BY topic, partition, current_leader_epoch, clock
   UNION ALL
   SELECT topic, partition, coalesce(leader_epoch, current_leader_epoch), NULL, NULL,
     max(answered_offset), min(CASE WHEN isolation = 'read_uncommitted' THEN answered_offset END),
-    min(node), max(node), min(op), min(clock), min(began), max(answered)
+    min(node), max(node), min(op), clock, min(began), max(answered)
   FROM responses
   WHERE f = 'list_offsets' AND type = 'ok' AND asked_timestamp = -1
     AND coalesce(leader_epoch, current_leader_epoch) >= 0
-  GROUP BY topic, partition, coalesce(leader_epoch, current_leader_epoch)
+  GROUP BY topic, partition, coalesce(leader_epoch, current_leader_epoch), clock
 ),
 epochs AS (
   SELECT topic, partition, epoch, min(first_offset) AS first_offset, max(last_offset) AS last_offset,

@@ -8,9 +8,10 @@ FROM (
   SELECT *, fingerprint(topic, partition, record_offset, value, record_key, timestamp) AS print
   FROM records_seen
 ) s
-LEFT JOIN (
-  SELECT fingerprint(topic, partition, record_offset, value, record_key, timestamp) AS print,
-    1 AS found
-  FROM records_sent WHERE type = 'ok' AND record_offset IS NOT NULL
-) a ON s.print = a.print
-WHERE a.found IS NULL
+WHERE NOT EXISTS (
+  SELECT 1 FROM (
+    SELECT fingerprint(topic, partition, record_offset, value, record_key, timestamp) AS print
+    FROM records_sent WHERE type = 'ok' AND record_offset IS NOT NULL
+  ) a
+  WHERE a.print = s.print
+)

@@ -3,18 +3,11 @@
 -- stands for its settled records, of which there is nothing to say but how many they are.
 -- `first_offset` is where the appends of this history begin: what is below may be older. `unplaced`: of
 -- some sends to the topic nobody knows the partition.
-WITH offsets AS (
-  SELECT topic, partition, record_offset, count(*) AS strays, min(value) AS least_value,
-    max(value) AS greatest_value,
-    min(fingerprint('', 0, 0, value, record_key, timestamp)) AS least,
-    max(fingerprint('', 0, 0, value, record_key, timestamp)) AS most
-  FROM part_orphans GROUP BY topic, partition, record_offset
-),
-contested AS (
+WITH contested AS (
   SELECT o.topic, o.partition, o.record_offset, o.strays, count(*) AS readers,
     min(s.op) AS first_reader, max(s.op) AS last_reader, o.least_value,
     o.greatest_value, o.least = o.most AS alike, min(s.began) AS began, max(s.answered) AS ended
-  FROM offsets o
+  FROM part_contested o
   JOIN records_seen s ON o.topic = s.topic AND o.partition = s.partition
     AND o.record_offset = s.record_offset
   GROUP BY o.topic, o.partition, o.record_offset, o.strays, o.least_value, o.greatest_value, o.least,

@@ -2,7 +2,7 @@
 -- computed once
 SELECT topic, partition, sum(seen) AS times
 FROM (
-  SELECT topic, partition, count(*) AS seen FROM records_seen GROUP BY topic, partition
+  SELECT topic, partition, seen FROM part_reads
   UNION ALL
   SELECT topic, partition, -count(*) FROM part_orphans GROUP BY topic, partition
 ) counted

@@ -11,6 +11,6 @@ LEFT JOIN (
 ) m ON j.op = m.op AND j.topic = m.topic AND j.partition = m.partition
   AND j.record_offset = m.record_offset AND j.follows = m.follows
 UNION ALL
-SELECT NULL, topic, partition, NULL, NULL, NULL, NULL, count(*), NULL, NULL, NULL
-FROM records_seen WHERE follows = record_offset - 1
+SELECT NULL, topic, partition, NULL, NULL, NULL, NULL, sum(followed), NULL, NULL, NULL
+FROM part_reads WHERE followed > 0
 GROUP BY topic, partition

@@ -1,29 +1,15 @@
 -- Each search by timestamp (-3 asks for the greatest), against the records of its log that were there
 -- all the time (part_starts) and that it was to see (outside of transactions or read by read_committed
--- readers, unless it reads uncommitted; an open transaction hides what is behind it from the others). `first_as_late` is the first offset with such a timestamp,
--- `known_since` when the first record with such a timestamp was acknowledged or read; of a search for
--- the greatest: with a timestamp later than the one found. Where nobody asked within a stretch of 1024
--- ms one timestamp stands for all of it.
+-- readers, unless it reads uncommitted; an open transaction hides what is behind it from the others).
+-- `first_as_late` is the first offset with such a timestamp, `known_since` when the first record with
+-- such a timestamp was acknowledged or read; of a search for the greatest: with a timestamp later than
+-- the one found. Where nobody asked within a stretch of 1024 ms one timestamp stands for all of it.
 WITH asked AS (
   SELECT op, topic, partition, node, asked_timestamp, answered_offset, found_timestamp, clock, began,
     answered, coalesce(isolation, 'unknown') <> 'read_uncommitted' AS committed,
     CASE WHEN asked_timestamp = -3 THEN found_timestamp ELSE asked_timestamp END AS stamp,
     CASE WHEN asked_timestamp = -3 THEN 0 ELSE 2 END AS turn
   FROM offsets_listed WHERE type = 'ok' AND (asked_timestamp >= 0 OR asked_timestamp = -3)
-),
-logs AS (
-  SELECT DISTINCT a.topic, a.partition, a.committed, s.clock, s.log_start,
-    fingerprint(a.topic, a.partition, CAST(a.committed AS BIGINT), s.clock, '', 0) AS log,
-    t.topic IS NOT NULL AS transacts
-  FROM asked a
-  JOIN part_starts s ON a.topic = s.topic AND a.partition = s.partition AND a.clock = s.clock
-  LEFT JOIN (SELECT DISTINCT topic, partition FROM sends WHERE transaction IS NOT NULL) t
-    ON a.topic = t.topic AND a.partition = t.partition
-),
-near AS (
-  SELECT DISTINCT fingerprint(topic, partition, CAST(committed AS BIGINT), clock, '', 0) AS log,
-    stamp >> 10 AS stretch
-  FROM asked
 ),
 stamps AS (
   SELECT k.log, CASE WHEN n.log IS NULL THEN (k.stamp >> 10) << 10 ELSE k.stamp END AS stamp,
@@ -32,17 +18,17 @@ stamps AS (
     SELECT l.log, r.record_offset, r.timestamp AS stamp,
       CASE WHEN NOT (l.committed AND l.transacts) THEN r.ended END AS since
     FROM records_sent r
-    JOIN logs l ON r.topic = l.topic AND r.partition = l.partition AND r.clock = l.clock
+    JOIN part_stamp_logs l ON r.topic = l.topic AND r.partition = l.partition AND r.clock = l.clock
     WHERE r.type = 'ok' AND r.acks = -1 AND r.record_offset >= l.log_start
       AND r.timestamp IS NOT NULL AND (NOT l.committed OR r.transaction IS NULL)
     UNION ALL
     SELECT l.log, s.record_offset, s.timestamp, s.answered
     FROM records_seen s
-    JOIN logs l ON s.topic = l.topic AND s.partition = l.partition AND s.clock = l.clock
+    JOIN part_stamp_logs l ON s.topic = l.topic AND s.partition = l.partition AND s.clock = l.clock
     WHERE s.record_offset >= l.log_start AND s.timestamp IS NOT NULL
       AND (NOT l.committed OR s.isolation = 'read_committed')
   ) k
-  LEFT JOIN near n ON k.log = n.log AND k.stamp >> 10 = n.stretch
+  LEFT JOIN part_stamp_stretches n ON k.log = n.log AND k.stamp >> 10 = n.stretch
   GROUP BY k.log, CASE WHEN n.log IS NULL THEN (k.stamp >> 10) << 10 ELSE k.stamp END
 ),
 later AS (

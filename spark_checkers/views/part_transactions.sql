@@ -1,12 +1,8 @@
 -- Each transaction: which of its records were read by read_committed readers and which they passed
 -- over and never read, and since when anybody may have asked to commit it.
-WITH members AS (
-  SELECT topic, partition, op, value, record_offset, transaction, clock, began
-  FROM records_sent WHERE transaction IS NOT NULL
-),
-reads AS (
+WITH reads AS (
   SELECT m.transaction, s.op, s.clock, s.answered
-  FROM members m
+  FROM part_members m
   JOIN records_seen s ON m.topic = s.topic AND m.partition = s.partition
     AND m.record_offset = s.record_offset AND m.value = s.value
   WHERE s.isolation = 'read_committed'
@@ -34,7 +30,7 @@ ends AS (
 sizes AS (
   SELECT transaction, count(*) AS records, min(op) AS op, min(topic) AS topic,
     min(partition) AS partition, min(clock) AS clock, min(began) AS began
-  FROM members GROUP BY transaction
+  FROM part_members GROUP BY transaction
 )
 SELECT z.op, z.topic, z.partition, z.transaction, z.records, z.clock, z.began,
   greatest(r.last_read, coalesce(m.passed_until, r.last_read)) AS ended,

@@ -33,7 +33,8 @@ def rules_of(ground: Ground) -> Sequence[Rule]:
 def main(master: str, java_home: str, folder: str, *histories: str) -> None:
     """Judge and print."""
     name = "inline" if master == "inline" else "spark"
-    engine = open_engine(name, master=master, java_home=java_home, log=Path(folder) / "driver.log")
+    log = Path(folder) / "driver.log"
+    engine = open_engine(name, master=master, java_home=java_home, log=log, judged_bytes=0)
     sources = [Source(name=path, address=path) for path in histories]
     scratch = Path(folder) / name
     for outcome in judge_many(sources, ground_of, rules_of, engine, scratch, workers=1):
