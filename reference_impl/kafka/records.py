@@ -1,0 +1,198 @@
+"""The records inside batches: read, checked, packed again, and built.
+
+The log leaves records alone wherever it can. It needs them to validate what producers send
+(``look``), to answer questions about timestamps (``records``), and where a topic's codec is not the
+producer's (``repacked``). Headers of records stay the bytes they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from reference_impl.kafka.batches import (
+    HEADER_BYTES,
+    NO_LEADER_EPOCH,
+    NO_PRODUCER_ID,
+    NO_SEQUENCE,
+    NO_TIMESTAMP,
+    Batch,
+    Bytes,
+    Compression,
+    assembled,
+    attributes,
+    header,
+)
+from reference_impl.kafka.compression import CannotUnpack, pack, unpack
+from reference_impl.kafka.errors import ErrorCode, KafkaError
+from reference_impl.kafka.record_walk import (
+    SOUND,
+    Walked,
+    skip,
+    skip_headers,
+    varint,
+    walk_records,
+)
+
+
+class Record(NamedTuple):
+    """One record; ``headers`` are their bytes, count and all."""
+
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: bytes = b"\0"
+
+
+class Unpacked(NamedTuple):
+    """The records of a batch, out of their compression, and where they are."""
+
+    data: Bytes
+    start: int
+    end: int
+
+
+def unpacked(data: Bytes, batch: Batch) -> Unpacked:
+    """The records of the one batch in ``data``."""
+    if batch.codec == Compression.none:
+        return Unpacked(data=data, start=HEADER_BYTES, end=len(data))
+    try:
+        codec = Compression(batch.codec)
+    except ValueError:
+        raise KafkaError(
+            ErrorCode.unknown_server_error, f"Unknown compression type id: {batch.codec}"
+        ) from None
+    try:
+        inside = unpack(memoryview(data)[HEADER_BYTES:], codec)
+    except CannotUnpack as error:
+        raise KafkaError(
+            ErrorCode.unknown_server_error, f"Failed to decompress record stream: {error}"
+        ) from error
+    return Unpacked(data=inside, start=0, end=len(inside))
+
+
+def look(inside: Unpacked, batch: Batch) -> Walked:
+    """What the records say of themselves; INVALID_RECORD where they are none."""
+    plain = batch.codec == Compression.none
+    walked = walk_records(inside.data, inside.start, inside.end, batch.record_count, plain)
+    if walked.verdict != SOUND:
+        raise KafkaError(ErrorCode.invalid_record, "Found invalid record structure")
+    return walked
+
+
+def records(data: Bytes, at: int = 0) -> Iterator[Record]:
+    """The records of the batch at that place, each with its own offset and timestamp."""
+    batch = header(data, at)
+    one = memoryview(data)[at : at + batch.size]
+    inside = unpacked(one, batch)
+    look(inside, batch)
+    yield from records_of(inside, batch)
+
+
+def records_of(inside: Unpacked, batch: Batch) -> Iterator[Record]:
+    """The records of a batch that was looked at."""
+    data, at, end = inside.data, inside.start, inside.end
+    for _ in range(batch.record_count):
+        _, at = varint(data, at, end, 35)
+        delta, at = varint(data, at + 1, end, 63)
+        offset_delta, at = varint(data, at, end, 35)
+        key_size, after_key = skip(data, at, end)
+        key = bytes(data[after_key - key_size : after_key]) if key_size >= 0 else None
+        value_size, after_value = skip(data, after_key, end)
+        value = bytes(data[after_value - value_size : after_value]) if value_size >= 0 else None
+        # Not by the size it claims: in a compressed batch nobody checked that.
+        behind = skip_headers(data, after_value, end)
+        yield Record(
+            batch.base_offset + offset_delta,
+            batch.max_timestamp if batch.log_append_time else batch.base_timestamp + delta,
+            key,
+            value,
+            bytes(data[after_value:behind]),
+        )
+        at = behind
+
+
+def repacked(inside: Unpacked, batch: Batch, codec: Compression, level: int | None) -> bytes:
+    """A batch of the same records in another codec, its offsets counted from 0 again."""
+    walked = look(inside, batch)
+    payload: Bytes = memoryview(inside.data)[inside.start : inside.end]
+    if walked.out_of_place:
+        payload = b"".join(
+            _encoded(record, record.timestamp - batch.base_timestamp, index)
+            for index, record in enumerate(records_of(inside, batch))
+        )
+    changed = batch._replace(
+        attributes=(batch.attributes & ~0x07) | codec,
+        last_offset_delta=batch.record_count - 1,
+    )
+    return assembled(changed, pack(payload, codec, level))
+
+
+def build_batch(
+    entries: Iterable[tuple[int, bytes | None, bytes | None]],
+    *,
+    base_offset: int = 0,
+    leader_epoch: int = NO_LEADER_EPOCH,
+    compression: Compression = Compression.none,
+    producer_id: int = NO_PRODUCER_ID,
+    producer_epoch: int = -1,
+    base_sequence: int = NO_SEQUENCE,
+    transactional: bool = False,
+    control: bool = False,
+) -> bytes:
+    """A batch of these (timestamp, key, value), as a producer sends it."""
+    listed = list(entries)
+    base_timestamp = listed[0][0] if listed else NO_TIMESTAMP
+    payload = b"".join(
+        _encoded(Record(index, timestamp, key, value), timestamp - base_timestamp, index)
+        for index, (timestamp, key, value) in enumerate(listed)
+    )
+    return assembled(
+        Batch(
+            base_offset=base_offset,
+            length=0,
+            partition_leader_epoch=leader_epoch,
+            magic=2,
+            crc=0,
+            attributes=attributes(
+                compression=compression, transactional=transactional, control=control
+            ),
+            last_offset_delta=len(listed) - 1,
+            base_timestamp=base_timestamp,
+            max_timestamp=max((entry[0] for entry in listed), default=NO_TIMESTAMP),
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            base_sequence=base_sequence,
+            record_count=len(listed),
+        ),
+        pack(payload, compression),
+    )
+
+
+def _encoded(record: Record, delta: int, offset_delta: int) -> bytes:
+    body = b"".join(
+        (
+            b"\0",
+            _number(delta),
+            _number(offset_delta),
+            _nullable(record.key),
+            _nullable(record.value),
+            record.headers,
+        )
+    )
+    return _number(len(body)) + body
+
+
+def _nullable(data: bytes | None) -> bytes:
+    return _number(-1) if data is None else _number(len(data)) + data
+
+
+def _number(value: int) -> bytes:
+    value = (value << 1) ^ (value >> 63)
+    out = bytearray()
+    while value > 0x7F:
+        out.append((value & 0x7F) | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
