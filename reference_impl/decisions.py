@@ -38,6 +38,10 @@ Answer = TypeVar("Answer")
 AREAS = (
     "reference_impl.control_plane.boundary",
     "reference_impl.control_plane.sql_decisions",
+    "reference_impl.log.decisions",
+    "reference_impl.log.regions",
+    "reference_impl.controller.decisions",
+    "reference_impl.replication.decisions",
 )
 
 

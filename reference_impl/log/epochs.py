@@ -1,0 +1,94 @@
+"""Leader epochs: which offsets of a log which leader wrote.
+
+Kept in ``leader-epoch-checkpoint``, one ``epoch start_offset`` a line, and written before the first
+batch of an epoch is: the file may know of an epoch without records, never the other way round. What
+it knows too much is cut when the log is opened.
+"""
+
+from __future__ import annotations
+
+from reference_impl.log.checkpoints import CorruptCheckpoint, read_checkpoint, write_checkpoint
+from reference_impl.log.decisions import (
+    EpochEntry,
+    end_offset_for_epoch,
+    epochs_from,
+    epochs_up_to,
+    epochs_with,
+)
+from reference_impl.ports.disk import Disk
+
+FILE = "leader-epoch-checkpoint"
+
+
+class LeaderEpochs:
+    """The epochs of one log, oldest first."""
+
+    def __init__(self, disk: Disk, directory: str, entries: tuple[EpochEntry, ...] = ()) -> None:
+        self._disk = disk
+        self._path = f"{directory}/{FILE}"
+        self.entries = entries
+
+    @classmethod
+    async def load(cls, disk: Disk, directory: str) -> LeaderEpochs:
+        """What the file says; CorruptCheckpoint if it says nothing one can make sense of."""
+        epochs = cls(disk, directory)
+        entries: tuple[EpochEntry, ...] = ()
+        for line in await read_checkpoint(disk, epochs._path) or ():
+            epoch, _, start_offset = line.partition(" ")
+            try:
+                entries = epochs_with(entries, EpochEntry(int(epoch), int(start_offset)))
+            except ValueError as error:
+                raise CorruptCheckpoint(f"{epochs._path}: no epoch: {line!r}") from error
+        epochs.entries = entries
+        return epochs
+
+    @property
+    def latest(self) -> int | None:
+        """The epoch of the last record, or of the leader that has not written one yet."""
+        return self.entries[-1].epoch if self.entries else None
+
+    def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
+        """The largest epoch up to this one and the offset behind its last record; or (-1, -1)."""
+        return end_offset_for_epoch(self.entries, epoch, log_end_offset)
+
+    def epoch_for(self, offset: int) -> int | None:
+        """The epoch of the record at an offset."""
+        found = None
+        for entry in self.entries:
+            if entry.start_offset > offset:
+                break
+            found = entry.epoch
+        return found
+
+    def knows(self, epoch: int, start_offset: int) -> bool:
+        """Whether a batch there belongs to the epoch that is written already; the usual case."""
+        return bool(
+            self.entries
+            and self.entries[-1].epoch == epoch
+            and self.entries[-1].start_offset <= start_offset
+        )
+
+    async def assign(self, epoch: int, start_offset: int) -> None:
+        """An epoch begins there, unless it has begun already."""
+        if not self.knows(epoch, start_offset):
+            await self.keep(epochs_with(self.entries, EpochEntry(epoch, start_offset)))
+
+    async def truncate_from_end(self, end_offset: int) -> None:
+        """Forget the epochs that begin there or later."""
+        await self.keep(epochs_up_to(self.entries, end_offset))
+
+    async def truncate_from_start(self, start_offset: int) -> None:
+        """Forget the epochs that end there or earlier."""
+        await self.keep(epochs_from(self.entries, start_offset))
+
+    async def clear(self) -> None:
+        """Forget all of them."""
+        await self.keep(())
+
+    async def keep(self, entries: tuple[EpochEntry, ...]) -> None:
+        """Know these from now on, and after a crash."""
+        if entries == self.entries:
+            return
+        lines = [f"{entry.epoch} {entry.start_offset}" for entry in entries]
+        await write_checkpoint(self._disk, self._path, lines)
+        self.entries = entries

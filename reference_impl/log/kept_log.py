@@ -1,0 +1,378 @@
+"""What keeps a log in order: segments rolled and flushed, the log cut, shortened and closed.
+
+The half of ``Log`` that has nothing to do with what is in the batches. Every change is made so that
+it may stop anywhere: what is left on disk opens as a log that once was, or was about to be.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from types import TracebackType
+from typing import Any, TypeVar
+
+from reference_impl.kafka.errors import ErrorCode, KafkaError
+from reference_impl.log.checkpoints import overwrite_file
+from reference_impl.log.config import LogConfig
+from reference_impl.log.decisions import log_start_may_be
+from reference_impl.log.epochs import LeaderEpochs
+from reference_impl.log.producers import ProducerStates
+from reference_impl.log.recovery import Loaded, load_producers, remove_snapshot
+from reference_impl.log.retention import Reason, deletable, reasons
+from reference_impl.log.segment import SNAPSHOT, Segment, path_of
+from reference_impl.ports.clock import Clock
+from reference_impl.ports.disk import Disk
+
+Result = TypeVar("Result")
+
+
+class KeptLog:
+    """The segments of a log, its epochs and its producers, and what is done to all of them."""
+
+    def __init__(
+        self, disk: Disk, directory: str, config: LogConfig, clock: Clock, loaded: Loaded
+    ) -> None:
+        self.directory = directory
+        self.partition = directory.rpartition("/")[2]
+        self.config = config
+        self.epochs: LeaderEpochs = loaded.epochs
+        self.producers = ProducerStates(self.partition, config.producer_id_expiration_ms)
+        self.log_start_offset = loaded.log_start_offset
+        self.log_end_offset = loaded.log_end_offset
+        self.recovery_point = loaded.recovery_point
+        self._claimed = loaded.claimed
+        self.last_flush_ms = clock.now_ms()
+        self.failure: OSError | None = None
+        self._disk = disk
+        self._clock = clock
+        self._segments = loaded.segments
+        self._snapshots = loaded.snapshots
+        self._unsynced_snapshots: list[int] = []
+        self._high_watermark = self.log_start_offset
+        self._lock = asyncio.Lock()
+        self._turn = _Turn(self)
+        self._cuts = 0
+        self._rolled = False
+        self._flushing: asyncio.Task[None] | None = None
+        self._closed = False
+
+    @property
+    def high_watermark(self) -> int:
+        """The offset behind the last record that is committed."""
+        return self._high_watermark
+
+    @high_watermark.setter
+    def high_watermark(self, offset: int) -> None:
+        self._high_watermark = max(self.log_start_offset, min(offset, self.log_end_offset))
+
+    @property
+    def last_stable_offset(self) -> int:
+        """The offset up to which every transaction is decided."""
+        unstable = self.producers.first_unstable_offset
+        return self._high_watermark if unstable is None else min(unstable, self._high_watermark)
+
+    @property
+    def size(self) -> int:
+        """The bytes of its segments."""
+        return sum(segment.size for segment in self._segments)
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """Its segments, oldest first."""
+        return tuple(self._segments)
+
+    # Turns.
+
+    def _check_in_service(self) -> None:
+        if self.failure is not None:
+            raise self._out_of_service(self.failure)
+        if self._closed:
+            raise KafkaError(ErrorCode.kafka_storage_error, f"{self.directory} is closed")
+
+    def _out_of_service(self, error: OSError) -> KafkaError:
+        self.failure = self.failure or error
+        return KafkaError(ErrorCode.kafka_storage_error, f"{self.directory}: {error}")
+
+    # Segments.
+
+    async def assign_epoch(self, leader_epoch: int) -> None:
+        """A leader begins its epoch at the end of the log, before it writes anything."""
+        async with self._turn:
+            await self.epochs.assign(leader_epoch, self.log_end_offset)
+
+    async def roll(self) -> None:
+        """Begin a new segment at the end of the log, unless the active one is empty."""
+        async with self._turn:
+            await self._roll(self.log_end_offset, self._clock.now_ms())
+
+    async def _roll(self, base_offset: int, now_ms: int) -> None:
+        active = self._segments[-1]
+        if active.base_offset == base_offset:
+            return
+        active.finish()
+        await active.save_indexes()
+        self.producers.end_offset = base_offset
+        await self._take_snapshot()
+        if base_offset <= self._claimed:
+            # The log was cut since: a recovery point written down before would vouch for this
+            # segment, so let it be true.
+            await active.sync()
+            await self._disk.sync_directory(self.directory)
+        self._segments.append(await Segment.create(self._disk, self.directory, base_offset, now_ms))
+        self._flush_soon()
+
+    async def _take_snapshot(self) -> None:
+        """Write down the producers, unless there is nothing new since the last time."""
+        offset = self.producers.end_offset
+        if offset <= (self._snapshots[-1] if self._snapshots else self.log_start_offset):
+            return
+        path = path_of(self.directory, offset, SNAPSHOT)
+        await overwrite_file(self._disk, path, self.producers.snapshot())
+        self._snapshots.append(offset)
+        self._unsynced_snapshots.append(offset)
+
+    async def _load_producers(self) -> None:
+        await load_producers(
+            self._disk,
+            self.directory,
+            self.producers,
+            self._segments,
+            self._snapshots,
+            log_start_offset=self.log_start_offset,
+            end_offset=self.log_end_offset,
+            now_ms=self._clock.now_ms(),
+        )
+
+    def expire_producers(self) -> int:
+        """Forget producers that have been silent for ``producer.id.expiration.ms``."""
+        self.producers.expiration_ms = self.config.producer_id_expiration_ms
+        return self.producers.expire(self._clock.now_ms())
+
+    # Flushing.
+
+    async def flush(self) -> None:
+        """Return once everything appended so far survives a loss of power."""
+        await self._flush(self.log_end_offset)
+
+    async def flush_if_due(self) -> None:
+        """Flush if the last time is ``flush.ms`` ago."""
+        if self._clock.now_ms() - self.last_flush_ms >= self.config.flush_ms:
+            await self.flush()
+
+    async def _flush_if_many(self) -> None:
+        if self.log_end_offset - self.recovery_point >= self.config.flush_messages:
+            await self.flush()
+
+    def _flush_soon(self) -> None:
+        """Flush what lies behind the active segment, without anybody waiting for it."""
+        self._rolled = True
+        if self._flushing is None or self._flushing.done():
+            self._flushing = asyncio.ensure_future(self._flush_rolled())
+
+    async def _flush_rolled(self) -> None:
+        while self._rolled and not self._closed and self.failure is None:
+            self._rolled = False
+            try:
+                await self._flush(self._segments[-1].base_offset)
+            except KafkaError:
+                return  # it is out of service, and says so to whoever asks next
+
+    async def _flush(self, offset: int, *, everything: bool = False) -> None:
+        if offset <= self.recovery_point and not everything:
+            return
+        async with self._turn:
+            todo = [
+                each
+                for each in self._segments
+                if each.unsynced and (everything or each.base_offset < offset)
+            ]
+            for segment in todo:
+                await segment.save_indexes()
+                segment.unsynced = False
+            snapshots, self._unsynced_snapshots = self._unsynced_snapshots, []
+            cuts = self._cuts
+        # Appends go on while the device works; only what was asked for is known to be safe then.
+        try:
+            for segment in todo:
+                await segment.sync()
+            for snapshot in snapshots:
+                await self._sync_snapshot(snapshot)
+            await self._disk.sync_directory(self.directory)
+        except (OSError, ValueError) as error:
+            if cuts == self._cuts:
+                raise self._out_of_service(
+                    error if isinstance(error, OSError) else OSError(str(error))
+                ) from error
+        if cuts == self._cuts:
+            self.recovery_point = max(self.recovery_point, offset)
+            self._claimed = max(self._claimed, self.recovery_point)
+            self.last_flush_ms = self._clock.now_ms()
+
+    async def _sync_snapshot(self, offset: int) -> None:
+        if offset not in self._snapshots:
+            return
+        file = await self._disk.open(path_of(self.directory, offset, SNAPSHOT))
+        try:
+            await file.sync()
+        finally:
+            await file.close()
+
+    # Cutting.
+
+    async def truncate_to(self, offset: int) -> None:
+        """Remove every batch that does not end before the offset; for good when it returns."""
+        await self._whatever_happens(self._truncate_to(offset))
+
+    async def _truncate_to(self, offset: int) -> None:
+        async with self._turn:
+            if offset >= self.log_end_offset:
+                await self.epochs.truncate_from_end(self.log_end_offset)
+            elif offset < self._segments[0].base_offset:
+                await self._start_anew_at(offset)
+            else:
+                await self._cut(offset)
+
+    async def _cut(self, offset: int) -> None:
+        self._cuts += 1
+        while self._segments[-1].base_offset > offset:
+            await self._segments.pop().remove()
+        active = self._segments[-1]
+        await active.cut(offset, self._clock.now_ms())
+        await active.sync()
+        end = active.base_offset
+        async for _, batch in active.headers(active.offsets.place_before(offset)):
+            end = batch.next_offset
+        self.log_end_offset = max(end, self._segments[-1].base_offset)
+        self.recovery_point = min(self.recovery_point, self.log_end_offset)
+        self.log_start_offset = min(self.log_start_offset, self.log_end_offset)
+        self.high_watermark = self._high_watermark
+        await self.epochs.truncate_from_end(offset)
+        await self._load_producers()
+        await self._disk.sync_directory(self.directory)
+
+    async def truncate_fully_and_start_at(self, offset: int) -> None:
+        """Remove everything; the log is empty and begins there."""
+        await self._whatever_happens(self._truncate_fully(offset))
+
+    async def _truncate_fully(self, offset: int) -> None:
+        async with self._turn:
+            await self._start_anew_at(offset)
+
+    async def _start_anew_at(self, offset: int) -> None:
+        self._cuts += 1
+        doomed, self._segments = self._segments, []
+        for segment in reversed(doomed):
+            await segment.remove()
+        for snapshot in list(self._snapshots):
+            await remove_snapshot(self._disk, self.directory, self._snapshots, snapshot)
+        await self.epochs.clear()
+        await self._disk.sync_directory(self.directory)
+        now_ms = self._clock.now_ms()
+        self._segments.append(await Segment.create(self._disk, self.directory, offset, now_ms))
+        await self._disk.sync_directory(self.directory)
+        self.log_start_offset = self.log_end_offset = self.recovery_point = offset
+        self._high_watermark = offset
+        self.producers.reset(offset)
+
+    async def advance_log_start_offset(self, offset: int) -> None:
+        """The log begins there from now on, if that is further than before."""
+        async with self._turn:
+            await self._advance(offset)
+
+    async def _advance(self, offset: int) -> None:
+        if not log_start_may_be(offset, self._high_watermark):
+            raise KafkaError(
+                ErrorCode.offset_out_of_range,
+                f"Cannot increment the log start offset to {offset} of partition "
+                f"{self.partition} since it is larger than the high watermark "
+                f"{self._high_watermark}",
+            )
+        if offset > self.log_start_offset:
+            self.log_start_offset = offset
+            await self.epochs.truncate_from_start(offset)
+
+    async def delete_old_segments(self) -> int:
+        """Remove the segments that are too old, too much, or below the log start; how many."""
+        return await self._whatever_happens(self._delete_old_segments())
+
+    async def _delete_old_segments(self) -> int:
+        async with self._turn:
+            now_ms = self._clock.now_ms()
+            why = reasons(self.config, self.log_start_offset, lambda: self.size, now_ms)
+            return sum([await self._delete_for(reason(), now_ms) for reason in why])
+
+    async def _delete_for(self, reason: Reason, now_ms: int) -> int:
+        segments = self._segments
+        count = deletable(segments, self.log_end_offset, self._high_watermark, reason)
+        if not count:
+            return 0
+        if count == len(segments):
+            await self._roll(self.log_end_offset, now_ms)
+        await self._advance(segments[count].base_offset)
+        for _ in range(count):
+            segment = segments.pop(0)
+            await segment.remove()
+            if segment.base_offset in self._snapshots:
+                gone = segment.base_offset
+                await remove_snapshot(self._disk, self.directory, self._snapshots, gone)
+        return count
+
+    # The end.
+
+    async def close(self, *, clean: bool) -> None:
+        """Let go of the log; cleanly, it can be opened as ``clean`` afterwards."""
+        if self._closed:
+            return
+        if clean and self.failure is None:
+            await self._whatever_happens(self._settle())
+        self._closed = True
+        if self._flushing is not None:
+            self._flushing.cancel()
+        for segment in self._segments:
+            await segment.close()
+
+    async def _settle(self) -> None:
+        """Bring everything to disk that spares the next start some reading."""
+        async with self._turn:
+            self._segments[-1].finish()
+            self._segments[-1].unsynced = True
+            await self._take_snapshot()
+        await self._flush(self.log_end_offset, everything=True)
+
+    async def delete(self) -> None:
+        """Remove the log and everything in its directory."""
+        async with self._lock:
+            await KeptLog.close(self, clean=False)
+            for name in await self._disk.names(self.directory):
+                await self._disk.remove(f"{self.directory}/{name}")
+            await self._disk.sync_directory(self.directory)
+
+    async def _whatever_happens(self, change: Coroutine[Any, Any, Result]) -> Result:
+        """Carry a change to its end even if whoever asked for it is cancelled: no half of it is
+        a state that the log could go on from."""
+        return await asyncio.shield(asyncio.ensure_future(change))
+
+
+class _Turn:
+    """Nobody else changes the log meanwhile; a disk that fails takes it out of service."""
+
+    def __init__(self, log: KeptLog) -> None:
+        self._log = log
+
+    async def __aenter__(self) -> None:
+        await self._log._lock.acquire()
+        try:
+            self._log._check_in_service()
+        except KafkaError:
+            self._log._lock.release()
+            raise
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._log._lock.release()
+        if isinstance(error, OSError):
+            raise self._log._out_of_service(error) from error
