@@ -1,0 +1,1 @@
+"""The one node that writes the metadata log: brokers, topics, elections, configurations."""

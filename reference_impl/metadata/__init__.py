@@ -1,0 +1,1 @@
+"""What the cluster knows about itself: records, the image they add up to, configurations."""
