@@ -2,6 +2,7 @@
 
     python -m reference_impl control-plane --dsn DSN [--mutant module:name]…
                                            [--trace FILE --node N --clock C]
+    python -m reference_impl controller|broker --node-id N … (``live/node.py``)
 
 Exit status: 0 the input ended, 3 the control plane could not be made ready, 64 a mistake in the
 arguments, 130 interrupted. Mistakes are one line on stderr.
@@ -12,7 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -21,6 +22,7 @@ from reference_impl.control_plane.memory import MemoryControlPlane, Registers
 from reference_impl.control_plane.port import ControlPlane
 from reference_impl.control_plane.trace import TraceFile
 from reference_impl.decisions import DecisionError, Mutant, SqlMutant, apply, load_mutant
+from reference_impl.live.options import add_node_arguments
 from reference_impl.ports.effects import Gate, OpenGate, TracingGate
 
 MEMORY = "memory:"
@@ -37,6 +39,11 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one part of the reference; returns the exit status."""
     options = _parser().parse_args(arguments)
+    run: Callable[[argparse.Namespace], int] = options.run
+    return run(options)
+
+
+def _control_plane(options: argparse.Namespace) -> int:
     if options.trace is not None and (options.node is None or options.clock is None):
         _fail(USAGE, "--trace needs --node and --clock")
     mutants, sql_mutants = _mutants(options.mutant)
@@ -60,10 +67,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _node(options: argparse.Namespace) -> int:
+    _, sql_mutants = _mutants(options.mutant)
+    if sql_mutants:
+        _fail(USAGE, f"mutant {sql_mutants[0].name!r} edits SQL; a {options.part} has none")
+    # Here and not above: the other parts start without Kafka's messages.
+    from reference_impl.live.node import run
+
+    return run(options, dict(options.property))
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="python -m reference_impl", description="Parts of the reference.")
     parts = parser.add_subparsers(required=True, metavar="PART")
+    add_node_arguments(parts, _node)
     agent = parts.add_parser("control-plane", help="the control plane as JSON lines on stdio")
+    agent.set_defaults(run=_control_plane)
     agent.add_argument("--dsn", required=True, help=f"a PostgreSQL database, or {MEMORY}")
     agent.add_argument("--mutant", action="append", default=[], metavar="MODULE:NAME")
     agent.add_argument("--trace", type=Path, metavar="FILE", help="append effect lines here")

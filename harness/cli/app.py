@@ -105,6 +105,37 @@ def test(
     return run(names or ())
 
 
+@app.command()
+def serve(
+    brokers: Annotated[int, typer.Option(min=1, max=64, help="How many brokers.")] = 1,
+    racks: Annotated[str, typer.Option(help="Racks of the brokers in turn: a,b,c.")] = "",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Of the first broker; 0: any that is free.")
+    ] = 9092,
+    data: Annotated[
+        Path | None, typer.Option(help="Keep the data here; by default it is thrown away.")
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--property", metavar="NAME=VALUE", help="A broker's property; repeatable."),
+    ] = None,
+    mutant: Annotated[
+        list[str] | None, typer.Option(metavar="MODULE:NAME", help="Make a decision wrong.")
+    ] = None,
+) -> int:
+    """Run a reference cluster for any Kafka client, until it is stopped."""
+    from harness.cli.serve import run
+
+    return run(
+        brokers=brokers,
+        racks=racks,
+        port=port,
+        data=data,
+        properties=setting or (),
+        mutants=mutant or (),
+    )
+
+
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable, alone on stdout.")]
 Engine = Annotated[str, typer.Option(help="spark, or inline (DuckDB, needs no Java).")]
 Rules = Annotated[list[str] | None, typer.Option("--rule", help="Only this rule; repeatable.")]

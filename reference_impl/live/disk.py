@@ -88,7 +88,7 @@ class OpenFile:
         self._place = place
         self._file = io.FileIO(place, "r+", opener=lambda path, _: os.open(path, flags, 0o644))
 
-    async def append(self, data: bytes) -> None:
+    async def append(self, data: bytes | memoryview) -> None:
         """Write at the end, in as many writes as the system wants."""
         left = memoryview(data)
         while left:

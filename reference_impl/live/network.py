@@ -17,7 +17,7 @@ import contextlib
 import socket
 import struct
 
-from reference_impl.ports.network import Address, EndOfStream, Handler
+from reference_impl.ports.network import Address, Connection, EndOfStream, Handler
 
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
@@ -25,27 +25,33 @@ _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 class StreamNetwork:
     """A Network of asyncio streams."""
 
-    def __init__(self) -> None:
+    def __init__(self, local_host: str | None = None) -> None:
+        """``local_host`` is the address that others see connections come from."""
+        self._local = None if local_host is None else (local_host, 0)
         self._serving: set[asyncio.Task[None]] = set()  # the loop itself holds tasks only weakly
 
-    async def connect(self, address: Address) -> StreamConnection:
+    async def connect(self, address: Address) -> Connection:
         """A connection to whoever listens there."""
         try:
-            reader, writer = await asyncio.open_connection(address.host, address.port)
+            reader, writer = await asyncio.open_connection(
+                address.host, address.port, local_addr=self._local
+            )
         except OSError as error:
-            raise _connection_error(error) from None
+            raise connection_error(error) from None
         return StreamConnection(reader, writer)
 
     async def listen(self, address: Address, handler: Handler) -> StreamListener:
         """Accept connections there; each is handled by a task of its own and closed after it."""
 
         def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            serving = _serve(handler, StreamConnection(reader, writer))
-            task = asyncio.get_running_loop().create_task(serving)
-            self._serving.add(task)
-            task.add_done_callback(self._served)
+            self._begin(handler, StreamConnection(reader, writer))
 
         return StreamListener(await asyncio.start_server(accept, address.host, address.port))
+
+    def _begin(self, handler: Handler, connection: Connection) -> None:
+        task = asyncio.get_running_loop().create_task(_serve(handler, connection))
+        self._serving.add(task)
+        task.add_done_callback(self._served)
 
     def _served(self, task: asyncio.Task[None]) -> None:
         self._serving.discard(task)
@@ -87,7 +93,11 @@ class StreamConnection:
             missing = count - len(short.partial)
             raise EndOfStream(f"{self.peer} closed {missing} bytes too early") from None
         except OSError as error:
-            raise _connection_error(error) from None
+            raise connection_error(error) from None
+
+    async def read_long(self, count: int) -> bytes | bytearray:
+        """The same."""
+        return await self.read_exactly(count)
 
     async def read_some(self, most: int) -> bytes:
         """At least one byte and at most that many; EndOfStream if there are no more."""
@@ -96,7 +106,7 @@ class StreamConnection:
         try:
             data = await self._reader.read(most)
         except OSError as error:
-            raise _connection_error(error) from None
+            raise connection_error(error) from None
         if not data:
             raise EndOfStream(f"{self.peer} closed")
         return data
@@ -109,7 +119,7 @@ class StreamConnection:
             self._writer.write(data)
             await self._writer.drain()
         except OSError as error:
-            raise _connection_error(error) from None
+            raise connection_error(error) from None
 
     async def close(self) -> None:
         """Send what is left, then close."""
@@ -127,18 +137,10 @@ class StreamConnection:
     def abort(self) -> None:
         """Break it at once; the peer sees a reset, unless it was closed and has been told so."""
         self._closed = True
-        transport = self._writer.transport
-        if transport.is_closing() and not transport.get_write_buffer_size():
-            return  # asyncio fails on an abort after that
-        wire = self._writer.get_extra_info("socket")
-        if wire is not None:
-            # Where everything was read, the system would end the connection in good order.
-            with contextlib.suppress(OSError):
-                wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
-        transport.abort()
+        abort(self._writer.transport)
 
 
-async def _serve(handler: Handler, connection: StreamConnection) -> None:
+async def _serve(handler: Handler, connection: Connection) -> None:
     try:
         with contextlib.suppress(ConnectionError):
             await handler(connection)
@@ -148,6 +150,18 @@ async def _serve(handler: Handler, connection: StreamConnection) -> None:
         raise
 
 
-def _connection_error(error: OSError) -> ConnectionError:
+def abort(transport: asyncio.WriteTransport) -> None:
+    """Break a transport, so that the peer sees a reset; not one that has closed by itself."""
+    if transport.is_closing() and not transport.get_write_buffer_size():
+        return  # asyncio fails on an abort after that
+    wire = transport.get_extra_info("socket")
+    if wire is not None:
+        # Where everything was read, the system would end the connection in good order.
+        with contextlib.suppress(OSError):
+            wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+    transport.abort()
+
+
+def connection_error(error: OSError) -> ConnectionError:
     """What it is to whoever uses the port."""
     return error if isinstance(error, ConnectionError) else ConnectionError(str(error))

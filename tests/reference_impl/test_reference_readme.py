@@ -14,9 +14,11 @@ from reference_impl.control_plane.boundary import TRANSITIONS
 from reference_impl.control_plane.memory import MemoryControlPlane, Registers
 from reference_impl.control_plane.migrations import read_migrations
 from reference_impl.control_plane.port import CALLS
+from reference_impl.kafka.apis import APIS
 
 HOME = Path(reference_impl.__file__).parent
 README = (HOME / "README.md").read_text("utf-8")
+CLUSTER = (HOME / "CLUSTER.md").read_text("utf-8")
 WORDS = README.split("`")[1::2]
 
 
@@ -42,7 +44,23 @@ def test_every_migration_is_listed() -> None:
 
 def test_every_module_is_in_the_list_of_files() -> None:
     modules = {path.relative_to(HOME).as_posix() for path in HOME.rglob("*.py")}
-    assert {name for name in modules if not name.endswith("__init__.py")} <= set(WORDS)
+    listed = {*WORDS, *CLUSTER.split("`")[1::2]}
+    assert {name for name in modules if not name.endswith("__init__.py")} <= listed
+
+
+def test_no_file_of_the_cluster_is_listed_that_is_not_there() -> None:
+    listed = [word for word in CLUSTER.split("`")[1::2] if word.endswith(".py")]
+    assert [name for name in listed if not (HOME / name).exists()] == []
+
+
+def test_the_table_of_requests_is_the_one_in_the_code() -> None:
+    heading = "| key | request | versions | offered by |\n|---|---|---|---|\n"
+    table = CLUSTER.partition(heading)[2].partition("\n\n")[0]
+    assert table.splitlines() == [
+        f"| {api.key} | {api.name} | {api.versions[0]}-{api.versions[-1]} |"
+        f" {', '.join(api.offered_by)} |"
+        for api in APIS
+    ]
 
 
 def test_the_example_is_a_real_conversation(runner: asyncio.Runner) -> None:

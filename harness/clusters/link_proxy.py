@@ -1,0 +1,171 @@
+"""Links between the nodes of a process cluster that can be cut, one way or both.
+
+Every node is reached through a port of the proxy. Who comes is told by the address it comes from:
+nodes connect from loopback addresses of their own (127.0.0.10 the controller, 127.0.0.11 broker 1,
+…), everybody else is a client. A cut loses nothing: what is sent waits here, as on a network that
+does not deliver, until the cut is healed or somebody gives up. New connections are taken and hear
+nothing. Each cut counts what it held; that is the evidence that it bit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from harness.clusters.plan import CONTROLLER, ClusterPlan, broker_id
+
+Result = TypeVar("Result")
+
+LOOPBACK = "127.0.0.1"
+CLIENTS = "clients"
+_CHUNK = 1 << 16
+_ORDER_S = 10.0
+
+
+def host_of(name: str) -> str:
+    """The address that a node connects from."""
+    return "127.0.0.10" if name == CONTROLLER else f"127.0.0.{10 + broker_id(name)}"
+
+
+@dataclass(slots=True)
+class Cut:
+    """Directions in which nothing passes, and what has been held there."""
+
+    directions: tuple[tuple[str, str], ...]
+    bytes_held: int = 0
+    connections_held: int = 0
+    healed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def evidence(self) -> dict[str, int]:
+        """What shows that it bit."""
+        return {
+            "deliveries_held": self.connections_held + (1 if self.bytes_held else 0),
+            "bytes_held": self.bytes_held,
+        }
+
+
+class LinkProxy:
+    """The ways to all nodes of a plan, in one thread."""
+
+    def __init__(self, plan: ClusterPlan) -> None:
+        self._names = {host_of(name): name for name in (CONTROLLER, *plan.names)}
+        self._upstream: dict[str, int] = {}
+        self._cuts: list[Cut] = []
+        self._tasks: list[asyncio.Task[None]] = []
+        self._servers: list[asyncio.Server] = []
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, name="link-proxy", daemon=True)
+        self._thread.start()
+        self.ways = {
+            name: f"{LOOPBACK}:{self._order(self._listen(name))}"
+            for name in (CONTROLLER, *plan.names)
+        }
+
+    def lead_to(self, name: str, port: int) -> None:
+        """The way to a node ends at this port from now on."""
+        self._upstream[name] = port
+
+    def cut(self, here: str, there: Sequence[str], *, both: bool = True) -> Cut:
+        """Let nothing pass from here to there, and nothing back if ``both``."""
+        directions = [(here, other) for other in there]
+        directions += [(other, here) for other in there] if both else []
+
+        async def begin() -> Cut:
+            made = Cut(tuple(directions))
+            self._cuts.append(made)
+            return made
+
+        return self._order(begin())
+
+    def heal(self, cut: Cut) -> None:
+        """Let everything pass that was held."""
+
+        async def end() -> None:
+            self._cuts.remove(cut)
+            cut.healed.set()
+
+        self._order(end())
+
+    def close(self) -> None:
+        """Hang up everywhere and end the thread."""
+        if self._loop.is_closed():
+            return
+        self._order(self._hang_up())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_ORDER_S)
+        self._loop.close()
+
+    # ── in the thread ────────────────────────────────────────────────────────────────────────────
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+
+    def _order(self, work: Coroutine[Any, Any, Result]) -> Result:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(_ORDER_S)
+
+    async def _hang_up(self) -> None:
+        for server in self._servers:
+            server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _listen(self, name: str) -> int:
+        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = self._loop.create_task(self._carry(name, reader, writer))
+            self._tasks.append(task)
+            task.add_done_callback(self._tasks.remove)
+
+        server = await asyncio.start_server(accept, LOOPBACK, 0)
+        self._servers.append(server)
+        port: int = server.sockets[0].getsockname()[1]
+        return port
+
+    async def _carry(
+        self, target: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        peer = writer.get_extra_info("peername")
+        source = self._names.get(peer[0] if peer else "", CLIENTS)
+        there: asyncio.StreamWriter | None = None
+        try:
+            cut = self._cut_between(source, target)
+            if cut is not None:
+                cut.connections_held += 1
+            await self._passable(source, target, 0)
+            back, there = await asyncio.open_connection(LOOPBACK, self._upstream[target])
+            async with asyncio.TaskGroup() as both:
+                both.create_task(self._pump(source, target, reader, there))
+                both.create_task(self._pump(target, source, back, writer))
+        except* (OSError, EOFError):
+            pass
+        finally:
+            for end in (writer, there):
+                if end is not None:
+                    with contextlib.suppress(OSError):
+                        end.transport.abort()
+
+    async def _pump(
+        self, source: str, target: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        while data := await reader.read(_CHUNK):
+            await self._passable(source, target, len(data))
+            writer.write(data)
+            await writer.drain()
+        raise EOFError
+
+    async def _passable(self, source: str, target: str, count: int) -> None:
+        while (cut := self._cut_between(source, target)) is not None:
+            cut.bytes_held += count
+            await cut.healed.wait()
+
+    def _cut_between(self, source: str, target: str) -> Cut | None:
+        for cut in self._cuts:
+            if (source, target) in cut.directions:
+                return cut
+        return None

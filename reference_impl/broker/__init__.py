@@ -1,0 +1,1 @@
+"""The request handlers of a broker, and its life."""

@@ -1,0 +1,173 @@
+"""The life of a broker.
+
+    read checkpoints ► listen ► register ► follow the metadata ► heartbeats ► unfenced: ready
+    stop: ask the controller for leave ► no partition led any more ► close the logs ► gone
+
+It listens before it registers, since the port it tells the controller is the one it got. Requests
+that come before it knows the cluster wait until it does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
+
+from reference_impl.broker import cluster_api, configs_api, metadata_api
+from reference_impl.broker.fetch import Fetches
+from reference_impl.broker.lifecycle import keep_alive, register
+from reference_impl.broker.list_offsets import list_offsets
+from reference_impl.broker.logs_api import (
+    delete_records,
+    describe_log_dirs,
+    offset_for_leader_epoch,
+)
+from reference_impl.broker.metadata_follower import follow_metadata
+from reference_impl.broker.node import Node
+from reference_impl.broker.produce import produce
+from reference_impl.broker.settings import BrokerSettings
+from reference_impl.kafka import apis
+from reference_impl.kafka.api_versions import api_versions_handler
+from reference_impl.kafka.client import Peer
+from reference_impl.kafka.limits import Limits
+from reference_impl.kafka.message import Message
+from reference_impl.kafka.server import Context, Handler, serve
+from reference_impl.metadata.effective import BrokerLayers
+from reference_impl.metadata.image import Image
+from reference_impl.ports import Address, Connection, Ports
+from reference_impl.replication.fetcher import FetcherSettings
+from reference_impl.replication.manager import ReplicaManager, ReplicationSettings
+
+
+async def run_broker(ports: Ports, settings: BrokerSettings) -> None:
+    """Be a broker until told to stop."""
+    node = _node(ports, settings)
+    handlers = _handlers(node)
+    limits = Limits(
+        max_frame_bytes=node.layers.number("socket.request.max.bytes"),
+        idle_s=node.layers.number("connections.max.idle.ms") / 1000,
+    )
+
+    async def answer(connection: Connection) -> None:
+        await serve(connection, handlers, limits=limits)
+
+    await node.replicas.start()
+    listener = await ports.network.listen(settings.listen, answer)
+    place = _place(settings, listener.address)
+    # Not one for all: a heartbeat must not wait behind a request that somebody handed on.
+    called = f"broker-{settings.node_id}"
+    metadata_peer = Peer(ports.network, settings.controller, f"{called}-metadata")
+    heartbeat_peer = Peer(ports.network, settings.controller, f"{called}-heartbeat")
+    running: list[asyncio.Task[None]] = []
+    clean = False
+    try:
+        await register(node, heartbeat_peer, place)
+        running.append(_begin(follow_metadata(node, metadata_peer)))
+        living = _begin(keep_alive(node, heartbeat_peer, place))
+        running += [living, _begin(_announce(node, place, listener.address))]
+        await _first_of(living, running)
+        clean = True
+    finally:
+        await listener.close()
+        for task in running:
+            task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            for task in running:
+                await task
+        if clean:
+            await node.replicas.stop(clean=True)
+            for peer in (node.controller, metadata_peer, heartbeat_peer):
+                await peer.close()
+
+
+def _place(settings: BrokerSettings, listening: Address) -> Address:
+    """Where clients find it; port 0 stands for the one it got."""
+    place = settings.advertised or Address(settings.listen.host, 0)
+    return Address(place.host, place.port or listening.port)
+
+
+async def _announce(node: Node, place: Address, listening: Address) -> None:
+    await node.unfenced.wait()
+    if node.settings.announce is not None:
+        node.settings.announce(place, listening)
+
+
+async def _first_of(living: asyncio.Task[None], running: list[asyncio.Task[None]]) -> None:
+    """Return when ``living`` has ended; a failure of any other is a failure of the broker."""
+
+    def fell(task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and task.exception() is not None:
+            living.cancel()
+
+    for task in running:
+        if task is not living:
+            task.add_done_callback(fell)
+    try:
+        await living
+    except asyncio.CancelledError:
+        for task in running:
+            error = None if task.cancelled() or not task.done() else task.exception()
+            if error is not None:
+                raise error from None
+        raise
+
+
+def _begin(work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+    return asyncio.get_running_loop().create_task(work)
+
+
+def _node(ports: Ports, settings: BrokerSettings) -> Node:
+    image = Image()
+    controller = Peer(ports.network, settings.controller, f"broker-{settings.node_id}")
+    layers = BrokerLayers.of(image, settings.node_id, settings.properties)
+    number = layers.number
+    node: Node
+    replicas = ReplicaManager(
+        ports=ports,
+        image=image,
+        settings=ReplicationSettings(
+            broker_id=settings.node_id,
+            max_lag_ms=number("replica.lag.time.max.ms"),
+            checkpoint_interval_ms=number("replica.high.watermark.checkpoint.interval.ms"),
+            retention_check_interval_ms=number("log.retention.check.interval.ms"),
+            fetcher=FetcherSettings(
+                broker_id=settings.node_id,
+                max_wait_ms=number("replica.fetch.wait.max.ms"),
+                min_bytes=number("replica.fetch.min.bytes"),
+                max_bytes=number("replica.fetch.response.max.bytes"),
+                partition_max_bytes=number("replica.fetch.max.bytes"),
+                backoff_ms=number("replica.fetch.backoff.ms"),
+                timeout_ms=number("replica.socket.timeout.ms"),
+            ),
+        ),
+        controller=Peer(ports.network, settings.controller, f"broker-{settings.node_id}-isr"),
+        broker_epoch=lambda: node.broker_epoch,
+        layers=lambda: node.layers,
+    )
+    node = Node(
+        settings=settings, ports=ports, image=image, controller=controller, replicas=replicas
+    )
+    return node
+
+
+Answering = Callable[[Node, Context, Message], Awaitable[Message | None]]
+
+_ANSWERING: dict[apis.Api, Answering] = {
+    apis.PRODUCE: produce,
+    apis.LIST_OFFSETS: list_offsets,
+    apis.OFFSET_FOR_LEADER_EPOCH: offset_for_leader_epoch,
+    apis.DELETE_RECORDS: delete_records,
+    apis.DESCRIBE_LOG_DIRS: describe_log_dirs,
+    **metadata_api.HANDLERS,
+    **configs_api.HANDLERS,
+    **cluster_api.HANDLERS,
+}
+
+
+def _handlers(node: Node) -> dict[apis.Api, Handler]:
+    handlers: dict[apis.Api, Handler] = {apis.FETCH: Fetches(node)}
+    for api, answering in _ANSWERING.items():
+        handlers[api] = partial(answering, node)
+    handlers[apis.API_VERSIONS] = api_versions_handler(handlers, lambda: cluster_api.features(node))
+    return handlers

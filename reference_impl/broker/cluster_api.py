@@ -1,0 +1,125 @@
+"""Requests about the cluster as a whole, and those that only the controller can answer."""
+
+from __future__ import annotations
+
+from reference_impl.broker.forwarding import forward
+from reference_impl.broker.metadata_api import ALL_ON_THE_CLUSTER, UNSAID, some_broker
+from reference_impl.broker.node import Node
+from reference_impl.kafka import apis
+from reference_impl.kafka.api_versions import Features
+from reference_impl.kafka.errors import ErrorCode, KafkaError
+from reference_impl.kafka.message import Message
+from reference_impl.kafka.server import Context
+
+# What Apache Kafka 4.3 supports, and what a new cluster of it agrees on.
+SUPPORTED = {
+    "group.version": (0, 1),
+    "kraft.version": (0, 1),
+    "metadata.version": (7, 30),
+    "share.version": (0, 1),
+    "streams.version": (0, 1),
+    "transaction.version": (0, 2),
+    "eligible.leader.replicas.version": (0, 1),
+}
+FINALIZED = {
+    "group.version": 1,
+    "streams.version": 1,
+    "transaction.version": 2,
+    "eligible.leader.replicas.version": 1,
+    "share.version": 1,
+    "metadata.version": 30,
+}
+
+BROKERS = 1
+CONTROLLERS = 2
+NO_PRODUCER = -1
+
+_WRONG_ENDPOINT = (
+    "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type "
+    "CONTROLLER"
+)
+
+
+def features(node: Node) -> Features:
+    """The features of the cluster, as of what the broker has read."""
+    return Features(supported=SUPPORTED, finalized=FINALIZED, epoch=node.image.offset)
+
+
+async def describe_cluster(node: Node, context: Context, request: Message) -> Message:
+    """DescribeCluster: the brokers; those that are fenced only if asked for."""
+    response = apis.DESCRIBE_CLUSTER.response
+    wanted = request.endpoint_type if context.version >= 1 else BROKERS
+    if wanted != BROKERS:
+        mismatch = wanted == CONTROLLERS
+        code = (
+            ErrorCode.mismatched_endpoint_type if mismatch else ErrorCode.unsupported_endpoint_type
+        )
+        said = _WRONG_ENDPOINT if mismatch else f"Unsupported endpoint type {wanted}"
+        refused: Message = response(
+            error_code=code,
+            error_message=said,
+            cluster_id="",
+            controller_id=-1,
+            cluster_authorized_operations=UNSAID,
+        )
+        return refused
+    asked = request.include_cluster_authorized_operations
+    answer: Message = response(
+        error_message=None,
+        endpoint_type=BROKERS,
+        cluster_id=node.settings.cluster_id,
+        controller_id=some_broker(node.image),
+        brokers=[
+            response.DescribeClusterBroker(
+                broker_id=broker.broker_id,
+                host=broker.host,
+                port=broker.port,
+                rack=broker.rack,
+                is_fenced=broker.fenced,
+            )
+            for broker in node.image.brokers.values()
+            if not broker.fenced or request.include_fenced_brokers
+        ],
+        cluster_authorized_operations=ALL_ON_THE_CLUSTER if asked else UNSAID,
+    )
+    return answer
+
+
+async def init_producer_id(node: Node, context: Context, request: Message) -> Message:
+    """InitProducerId: a fresh id for an idempotent producer.
+
+    Transactional producers are the transaction coordinator's, which is not there yet.
+    """
+    half_said = (request.producer_id == NO_PRODUCER) != (request.producer_epoch == -1)
+    if half_said or request.transactional_id == "":
+        return _no_producer(ErrorCode.invalid_request)
+    if request.transactional_id is not None:
+        return _no_producer(ErrorCode.coordinator_not_available)
+    try:
+        taken = await node.producer_ids.take(
+            node.controller, node.settings.node_id, node.broker_epoch
+        )
+    except KafkaError as error:
+        return _no_producer(error.code)
+    answer: Message = apis.INIT_PRODUCER_ID.response(producer_id=taken, producer_epoch=0)
+    return answer
+
+
+def _no_producer(code: ErrorCode) -> Message:
+    answer: Message = apis.INIT_PRODUCER_ID.response(
+        error_code=code, producer_id=NO_PRODUCER, producer_epoch=-1
+    )
+    return answer
+
+
+HANDLERS = {
+    apis.DESCRIBE_CLUSTER: describe_cluster,
+    apis.INIT_PRODUCER_ID: init_producer_id,
+    apis.CREATE_TOPICS: forward,
+    apis.DELETE_TOPICS: forward,
+    apis.CREATE_PARTITIONS: forward,
+    apis.ELECT_LEADERS: forward,
+    apis.ALTER_PARTITION_REASSIGNMENTS: forward,
+    apis.LIST_PARTITION_REASSIGNMENTS: forward,
+    apis.UNREGISTER_BROKER: forward,
+}

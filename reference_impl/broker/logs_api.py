@@ -1,0 +1,125 @@
+"""Requests about logs other than reading and writing: their epochs, their beginning, their size."""
+
+from __future__ import annotations
+
+from reference_impl.broker.node import Node
+from reference_impl.broker.produce import INTERNAL_TOPICS
+from reference_impl.kafka.apis import DELETE_RECORDS, DESCRIBE_LOG_DIRS, OFFSET_FOR_LEADER_EPOCH
+from reference_impl.kafka.errors import ErrorCode, KafkaError
+from reference_impl.kafka.message import Message
+from reference_impl.kafka.server import Context
+from reference_impl.replication.partition import Partition
+from reference_impl.replication.watching import until
+
+HIGH_WATERMARK = -1
+
+
+async def offset_for_leader_epoch(node: Node, context: Context, request: Message) -> Message:
+    """Where an epoch ends in the leader's log."""
+    response = OFFSET_FOR_LEADER_EPOCH.response
+    topics = []
+    for topic in request.topics:
+        answers = []
+        for one in topic.partitions:
+            answer = response.EpochEndOffset(
+                partition=one.partition, leader_epoch=-1, end_offset=-1
+            )
+            try:
+                partition = await node.replicas.partition(topic.topic, one.partition)
+                partition.check(one.current_leader_epoch, only_leader=True)
+                log = partition.log
+                answer.leader_epoch, answer.end_offset = log.epochs.end_offset_for(
+                    one.leader_epoch, log.log_end_offset
+                )
+            except KafkaError as error:
+                answer.error_code = error.code
+            answers.append(answer)
+        topics.append(response.OffsetForLeaderTopicResult(topic=topic.topic, partitions=answers))
+    answered: Message = response(topics=topics)
+    return answered
+
+
+async def delete_records(node: Node, context: Context, request: Message) -> Message:
+    """Move log starts up; answered once every replica that is alive has followed."""
+    response = DELETE_RECORDS.response
+    pending: list[tuple[Partition, int, Message]] = []
+    topics = []
+    for topic in request.topics:
+        answers = []
+        for one in topic.partitions:
+            answer = response.DeleteRecordsPartitionResult(
+                partition_index=one.partition_index, low_watermark=-1
+            )
+            try:
+                partition = await node.replicas.partition(topic.name, one.partition_index)
+                if topic.name in INTERNAL_TOPICS:
+                    raise KafkaError(ErrorCode.invalid_topic_exception)
+                wanted = await _delete(partition, one.offset)
+                pending.append((partition, wanted, answer))
+            except KafkaError as error:
+                answer.error_code = error.code
+            answers.append(answer)
+        topics.append(response.DeleteRecordsTopicResult(name=topic.name, partitions=answers))
+
+    def followed() -> bool:
+        return all(
+            partition.low_watermark() >= wanted or not partition.leads
+            for partition, wanted, _ in pending
+        )
+
+    timeout_s = max(0, request.timeout_ms) / 1000
+    await until(followed, [partition for partition, _, _ in pending], timeout_s=timeout_s)
+    for partition, wanted, answer in pending:
+        if not partition.leads:
+            answer.error_code = ErrorCode.not_leader_or_follower
+        elif partition.low_watermark() < wanted:
+            answer.error_code = ErrorCode.request_timed_out
+        answer.low_watermark = partition.low_watermark()
+    answered: Message = response(topics=topics)
+    return answered
+
+
+async def _delete(partition: Partition, offset: int) -> int:
+    partition.check(-1, only_leader=True)
+    log = partition.log
+    if log.config.compact and not log.config.delete:
+        raise KafkaError(ErrorCode.policy_violation)
+    wanted = log.high_watermark if offset == HIGH_WATERMARK else offset
+    if not 0 <= wanted <= log.high_watermark:
+        raise KafkaError(ErrorCode.offset_out_of_range)
+    await log.advance_log_start_offset(wanted)
+    return wanted
+
+
+async def describe_log_dirs(node: Node, context: Context, request: Message) -> Message:
+    """How much each log holds, and how far it is behind."""
+    response = DESCRIBE_LOG_DIRS.response
+    wanted = None
+    if request.topics is not None:
+        wanted = [(one.topic, index) for one in request.topics for index in one.partitions]
+    topics: dict[str, list[Message]] = {}
+    for partition in node.replicas.partitions():
+        if wanted is not None and (partition.topic, partition.index) not in wanted:
+            continue
+        log = partition.log
+        topics.setdefault(partition.topic, []).append(
+            response.DescribeLogDirsPartition(
+                partition_index=partition.index,
+                partition_size=log.size,
+                offset_lag=max(0, log.high_watermark - log.log_end_offset),
+                is_future_key=False,
+            )
+        )
+    room = node.settings.room
+    total, usable = (-1, -1) if room is None else room()
+    result = response.DescribeLogDirsResult(
+        log_dir=node.settings.log_dir,
+        topics=[
+            response.DescribeLogDirsTopic(name=name, partitions=partitions)
+            for name, partitions in topics.items()
+        ],
+        total_bytes=total,
+        usable_bytes=usable,
+    )
+    answered: Message = response(results=[result])
+    return answered

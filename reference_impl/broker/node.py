@@ -1,0 +1,33 @@
+"""What the handlers of a broker work on."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from reference_impl.broker.producer_ids import ProducerIds
+from reference_impl.broker.settings import BrokerSettings
+from reference_impl.kafka.client import Peer
+from reference_impl.metadata.effective import BrokerLayers
+from reference_impl.metadata.image import Image
+from reference_impl.ports import Ports
+from reference_impl.replication.manager import ReplicaManager
+
+
+@dataclass(slots=True, kw_only=True)
+class Node:
+    """One broker, as its handlers see it. ``broker_epoch`` is −1 until the controller gave one."""
+
+    settings: BrokerSettings
+    ports: Ports
+    image: Image
+    controller: Peer
+    replicas: ReplicaManager
+    broker_epoch: int = -1
+    unfenced: asyncio.Event = field(default_factory=asyncio.Event)
+    producer_ids: ProducerIds = field(default_factory=ProducerIds)
+
+    @property
+    def layers(self) -> BrokerLayers:
+        """What is configured for this broker now."""
+        return BrokerLayers.of(self.image, self.settings.node_id, self.settings.properties)

@@ -1,0 +1,205 @@
+"""Produce: append what a client sent, and answer when its ``acks`` are reached.
+
+0 gets no answer, and a closed connection if something went wrong; 1 is answered once the leader has
+it; −1 once it is committed. Each partition succeeds or fails by itself, in the order of the
+request.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from reference_impl.broker.leaders import Leaders
+from reference_impl.broker.node import Node
+from reference_impl.kafka.apis import PRODUCE
+from reference_impl.kafka.batches import (
+    HEADER_BYTES,
+    MAGIC,
+    Compression,
+    header,
+    next_size,
+    short_header,
+    slices,
+)
+from reference_impl.kafka.errors import ErrorCode, KafkaError
+from reference_impl.kafka.message import Message
+from reference_impl.kafka.server import Context
+from reference_impl.log.admission import RecordErrors
+from reference_impl.log.log import Appended
+from reference_impl.replication.partition import Partition
+from reference_impl.replication.watching import until
+
+NO_ID = UUID(int=0)
+INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
+_FIRST_WITH_IDS = 13
+_FIRST_WITH_LEADERS = 10
+_FIRST_WITH_ZSTD = 7
+_MAGIC_AT = 16
+_ACKS = (-1, 0, 1)
+
+
+@dataclass(slots=True)
+class _Pending:
+    """An append whose answer is not settled yet."""
+
+    partition: Partition
+    leader_epoch: int
+    appended: Appended
+    answer: Message
+
+
+async def produce(node: Node, context: Context, request: Message) -> Message | None:
+    """Answer a Produce request."""
+    leaders = Leaders(node.image, PRODUCE.response)
+    pending: list[_Pending] = []
+    topics = []
+    failed = False
+    whole = _refused_as_a_whole(request)
+    for topic in request.topic_data:
+        name = _name(node, topic)
+        answers = []
+        for data in topic.partition_data:
+            answer = PRODUCE.response.PartitionProduceResponse(
+                index=data.index, base_offset=-1, log_append_time_ms=-1, log_start_offset=-1
+            )
+            try:
+                if whole is not None:
+                    raise whole
+                partition = await _find(node, context, name, request.acks, data)
+                pending.append(await _append(partition, request.acks, data.records, answer))
+            except KafkaError as error:
+                failed = True
+                _refuse(answer, error, with_words=error is whole)
+                if error.code is ErrorCode.not_leader_or_follower:
+                    leaders.name(answer, node.image.topics.get(name), data.index)
+            answers.append(answer)
+        if not answers:
+            continue
+        topics.append(
+            PRODUCE.response.TopicProduceResponse(
+                name=topic.name, topic_id=topic.topic_id, partition_responses=answers
+            )
+        )
+    if request.acks == 0:
+        if failed:
+            raise ConnectionResetError("an append without acknowledgement failed")
+        return None
+    if request.acks == -1:
+        await _settle(pending, timeout_s=max(0, request.timeout_ms) / 1000)
+    endpoints = leaders.endpoints if context.version >= _FIRST_WITH_LEADERS else []
+    response: Message = PRODUCE.response(responses=topics, node_endpoints=endpoints)
+    return response
+
+
+def _name(node: Node, topic: Message) -> str:
+    if topic.topic_id == NO_ID:
+        return str(topic.name)
+    return node.image.topic_ids.get(topic.topic_id, "")
+
+
+async def _find(node: Node, context: Context, name: str, acks: int, data: Message) -> Partition:
+    """The partition, once everything that Kafka checks before its log has been checked."""
+    if not name and context.version >= _FIRST_WITH_IDS:
+        raise KafkaError(ErrorCode.unknown_topic_id)
+    if node.image.partition(name, data.index) is None:
+        raise KafkaError(ErrorCode.unknown_topic_or_partition)
+    _check_one_batch(data.records, context.version)
+    if acks not in _ACKS:
+        raise KafkaError(ErrorCode.invalid_required_acks)
+    if name in INTERNAL_TOPICS and context.client_id != "__admin_client":
+        raise KafkaError(ErrorCode.invalid_topic_exception)
+    return await node.replicas.partition(name, data.index)
+
+
+async def _append(partition: Partition, acks: int, records: bytes, answer: Message) -> _Pending:
+    epoch = partition.state.leader_epoch
+    try:
+        appended = await partition.append(records, acks=acks)
+    except KafkaError as error:
+        if error.code not in _WITHOUT_LOG_START:
+            answer.log_start_offset = partition.log.log_start_offset
+        raise
+    answer.base_offset = appended.base_offset
+    answer.log_append_time_ms = appended.log_append_time_ms
+    answer.log_start_offset = appended.log_start_offset
+    return _Pending(partition, epoch, appended, answer)
+
+
+# Kafka tells the log start with an error only where it was looked at.
+_WITHOUT_LOG_START = (
+    ErrorCode.unknown_topic_or_partition,
+    ErrorCode.not_leader_or_follower,
+    ErrorCode.message_too_large,
+    ErrorCode.record_list_too_large,
+    ErrorCode.corrupt_message,
+    ErrorCode.kafka_storage_error,
+    ErrorCode.unknown_topic_id,
+)
+
+
+def _check_one_batch(records: bytes | None, version: int) -> None:
+    """Exactly one batch, of the one format there is, in a codec that the version may use."""
+    batches = slices(records or b"")
+    if next(batches, None) is None or not records or records[_MAGIC_AT] != MAGIC:
+        raise KafkaError(ErrorCode.invalid_record)
+    if version < _FIRST_WITH_ZSTD:
+        codec = short_header(records).codec
+        if codec == Compression.zstd:
+            raise KafkaError(ErrorCode.unsupported_compression_type)
+        if codec > Compression.zstd:
+            raise KafkaError(ErrorCode.unknown_server_error)
+    if next(batches, None) is not None:
+        raise KafkaError(ErrorCode.invalid_record)
+
+
+def _refused_as_a_whole(request: Message) -> KafkaError | None:
+    """What Kafka says about all partitions because it stumbles over one.
+
+    It looks for a transaction in the first batch of each, and at no partition behind such a batch,
+    before it looks at anything else.
+    """
+    try:
+        for topic in request.topic_data:
+            for data in topic.partition_data:
+                records = data.records or b""
+                size = next_size(records) or 0
+                if HEADER_BYTES <= size <= len(records) and header(records).transactional:
+                    return _refused_transaction(request)
+    except KafkaError as error:
+        return error
+    return None
+
+
+def _refused_transaction(request: Message) -> KafkaError | None:
+    if request.transactional_id is None:
+        return KafkaError(ErrorCode.transactional_id_authorization_failed)
+    return None
+
+
+def _refuse(answer: Message, error: KafkaError, *, with_words: bool) -> None:
+    answer.error_code = error.code
+    if with_words or isinstance(error, RecordErrors):
+        answer.error_message = error.message or None
+    if isinstance(error, RecordErrors):
+        answer.record_errors = [
+            PRODUCE.response.BatchIndexAndErrorMessage(
+                batch_index=index, batch_index_error_message=message
+            )
+            for index, message in error.record_errors
+        ]
+
+
+async def _settle(pending: list[_Pending], *, timeout_s: float) -> None:
+    """Wait until all replicas have what was appended, or time is up."""
+
+    def decided(one: _Pending) -> ErrorCode | None:
+        return one.partition.acknowledgement(one.appended.last_offset + 1, one.leader_epoch)
+
+    def all_decided() -> bool:
+        return all(decided(one) is not None for one in pending)
+
+    await until(all_decided, [one.partition for one in pending], timeout_s=timeout_s)
+    for one in pending:
+        error = decided(one)
+        one.answer.error_code = ErrorCode.request_timed_out if error is None else error

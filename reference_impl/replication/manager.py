@@ -1,0 +1,306 @@
+"""All partitions of one broker: opened, given their roles, followed, checkpointed, closed.
+
+``apply`` carries out what the image says, one partition after the other. Logs that no longer
+belong here are deleted; directories of another topic of the same name (another topic id) as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from dataclasses import dataclass
+from uuid import UUID
+
+from reference_impl.kafka.client import Peer
+from reference_impl.kafka.errors import ErrorCode, KafkaError
+from reference_impl.log.checkpoints import read_file, replace_file
+from reference_impl.log.config import LogConfig
+from reference_impl.log.log import Log
+from reference_impl.metadata.effective import BrokerLayers, topic_texts
+from reference_impl.metadata.image import Image, PartitionState
+from reference_impl.metadata.records import ResourceType
+from reference_impl.ports import Address, Ports
+from reference_impl.replication import checkpoints
+from reference_impl.replication.fetcher import Fetcher, FetcherSettings
+from reference_impl.replication.isr import IsrProposals
+from reference_impl.replication.partition import Partition, Surroundings
+from reference_impl.replication.watching import Watched, until
+
+Key = tuple[UUID, int]
+PATIENCE_S = 30.0
+PARTITION_METADATA = "partition.metadata"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicationSettings:
+    """The broker's own settings of replication; times in milliseconds."""
+
+    broker_id: int
+    max_lag_ms: int = 30_000
+    checkpoint_interval_ms: int = 5_000
+    retention_check_interval_ms: int = 300_000
+    fetcher: FetcherSettings
+
+
+class ReplicaManager:
+    """Owns the partitions of a broker and everything that runs for them."""
+
+    def __init__(
+        self,
+        *,
+        ports: Ports,
+        image: Image,
+        settings: ReplicationSettings,
+        controller: Peer,
+        broker_epoch: Callable[[], int],
+        layers: Callable[[], BrokerLayers],
+    ) -> None:
+        self._ports = ports
+        self._image = image
+        self._settings = settings
+        self._broker_epoch = broker_epoch
+        self._layers = layers
+        self._partitions: dict[Key, Partition] = {}
+        self._fetchers: dict[int, tuple[Address, Fetcher, Peer, asyncio.Task[None]]] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self.epoch_before = -1  # the broker's epoch in its last life, if that ended cleanly
+        self._applying = False
+        self._applied = Watched()
+        self._clean = False
+        self._found: dict[str, checkpoints.Offsets] = {}
+        self._proposals = IsrProposals(
+            controller=controller,
+            broker_id=settings.broker_id,
+            broker_epoch=broker_epoch,
+            brokers=image.brokers,
+            clock=ports.clock,
+        )
+        self._around = Surroundings(
+            broker_id=settings.broker_id,
+            clock=ports.clock,
+            brokers=image.brokers,
+            proposals=self._proposals,
+            max_lag_ms=settings.max_lag_ms,
+        )
+
+    # ── lookups ──────────────────────────────────────────────────────────────────────────────────
+
+    async def partition(self, topic: str, index: int) -> Partition:
+        """The partition, if this broker has a replica of it; else the KafkaError to answer.
+
+        Whoever asks for one that the image has and whose log is about to be opened waits for it.
+        """
+        while True:
+            found = self._image.topics.get(topic)
+            state = None if found is None else found.partitions.get(index)
+            if found is None or state is None:
+                raise KafkaError(ErrorCode.unknown_topic_or_partition)
+            partition = self._partitions.get((found.topic_id, index))
+            if partition is not None:
+                return partition
+            if not self._applying or self._settings.broker_id not in state.replicas:
+                raise KafkaError(ErrorCode.not_leader_or_follower)
+            await until(lambda: not self._applying, [self._applied], timeout_s=PATIENCE_S)
+
+    def partitions(self) -> Iterable[Partition]:
+        """All of them, in the order in which they came."""
+        return tuple(self._partitions.values())
+
+    # ── life ─────────────────────────────────────────────────────────────────────────────────────
+
+    async def start(self) -> None:
+        """Read the checkpoints and start what runs in the background."""
+        disk = self._ports.disk
+        marker = await read_file(disk, checkpoints.CLEAN_SHUTDOWN)
+        self._clean = marker is not None
+        self.epoch_before = checkpoints.epoch_in(marker)
+        for name in (
+            checkpoints.HIGH_WATERMARKS,
+            checkpoints.RECOVERY_POINTS,
+            checkpoints.LOG_STARTS,
+        ):
+            self._found[name] = await checkpoints.read_offsets(disk, name)
+        if self._clean:
+            await disk.remove(checkpoints.CLEAN_SHUTDOWN)
+            await disk.sync_directory()
+        settings = self._settings
+        self._begin(self._proposals.run())
+        self._begin(self._every(settings.checkpoint_interval_ms, self.checkpoint))
+        self._begin(self._every(settings.retention_check_interval_ms, self._retain))
+        self._begin(self._every(max(1, settings.max_lag_ms // 2), self._shrink))
+
+    async def stop(self, *, clean: bool) -> None:
+        """End everything; a clean stop leaves the marker that makes the next start quick."""
+        for task in [*self._tasks, *(task for *_, task in self._fetchers.values())]:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        for _, _, peer, _ in self._fetchers.values():
+            await peer.close()
+        for partition in self._partitions.values():
+            await partition.log.close(clean=clean)
+        if clean:
+            await self.checkpoint()
+            marker = checkpoints.marker_of(self._broker_epoch())
+            await replace_file(self._ports.disk, checkpoints.CLEAN_SHUTDOWN, marker)
+
+    # ── roles ────────────────────────────────────────────────────────────────────────────────────
+
+    async def apply(self) -> None:
+        """Become what the image says, for all partitions, and follow whom it names."""
+        self._applying = True
+        try:
+            await self._apply()
+        finally:
+            self._applying = False
+            self._applied.wake()
+
+    async def _apply(self) -> None:
+        wanted: dict[Key, tuple[str, PartitionState]] = {}
+        for topic, index, state in self._image.partitions():
+            if self._settings.broker_id in state.replicas:
+                wanted[topic.topic_id, index] = (topic.name, state)
+        for key in [key for key in self._partitions if key not in wanted]:
+            await self._drop(key)
+        for key, (topic_name, state) in wanted.items():
+            partition = self._partitions.get(key) or await self._open(topic_name, *key)
+            config = self._config(topic_name)
+            partition.min_insync_replicas = int(config["min.insync.replicas"])
+            partition.log.config = LogConfig.of(config)
+            await partition.take(state)
+            self._partitions[key] = partition
+        self._follow()
+
+    async def _drop(self, key: Key) -> None:
+        partition = self._partitions.pop(key)
+        await partition.take(_gone(partition.state))
+        await partition.log.delete()
+
+    async def _open(self, topic: str, topic_id: UUID, index: int) -> Partition:
+        directory = f"{topic}-{index}"
+        where = (topic, index)
+        if await self._claim(directory, topic_id):
+            for offsets in self._found.values():
+                offsets.pop(where, None)
+        found = self._found
+        log = await Log.open(
+            self._ports.disk,
+            directory,
+            config=LogConfig.of(self._config(topic)),
+            clock=self._ports.clock,
+            clean=self._clean,
+            log_start_offset=found[checkpoints.LOG_STARTS].get(where, 0),
+            recovery_point=found[checkpoints.RECOVERY_POINTS].get(where, 0),
+        )
+        committed = found[checkpoints.HIGH_WATERMARKS].get(where, 0)
+        log.high_watermark = max(log.log_start_offset, min(committed, log.log_end_offset))
+        return Partition(
+            topic=topic, topic_id=topic_id, index=index, log=log, surroundings=self._around
+        )
+
+    async def _claim(self, directory: str, topic_id: UUID) -> bool:
+        """Make a directory this topic's; True if it was another's, which is gone then."""
+        disk, path = self._ports.disk, f"{directory}/{PARTITION_METADATA}"
+        mine = f"version: 0\ntopic_id: {topic_id}\n".encode()
+        found = await read_file(disk, path)
+        if found == mine:
+            return False
+        if found is not None:
+            for name in await disk.names(directory):
+                await disk.remove(f"{directory}/{name}")
+        await replace_file(disk, path, mine)
+        return found is not None
+
+    def _config(self, topic: str) -> dict[str, str]:
+        """Every configuration of a topic that has a value, as text."""
+        return topic_texts(self._image.config(ResourceType.TOPIC, topic), self._layers())
+
+    def _follow(self) -> None:
+        leaders: list[int] = []
+        for partition in self._partitions.values():
+            leader = partition.state.leader
+            if leader >= 0 and not partition.leads and leader not in leaders:
+                leaders.append(leader)
+        for leader in leaders:
+            broker = self._image.brokers.get(leader)
+            if broker is None:
+                continue
+            address = Address(broker.host, broker.port)
+            known = self._fetchers.get(leader)
+            if known is not None and known[0] != address:
+                known[3].cancel()
+                known = None
+            if known is None:
+                self._fetchers[leader] = self._fetcher(leader, address)
+        for _, fetcher, _, _ in self._fetchers.values():
+            fetcher.roles_changed()
+
+    def _fetcher(
+        self, leader: int, address: Address
+    ) -> tuple[Address, Fetcher, Peer, asyncio.Task[None]]:
+        client_id = f"broker-{self._settings.broker_id}-fetcher-0"
+        peer = Peer(self._ports.network, address, client_id)
+
+        def following() -> Iterable[Partition]:
+            return [one for one in self._partitions.values() if one.state.leader == leader]
+
+        fetcher = Fetcher(
+            peer=peer,
+            settings=self._settings.fetcher,
+            clock=self._ports.clock,
+            partitions=following,
+            broker_epoch=self._broker_epoch,
+        )
+        return address, fetcher, peer, asyncio.get_running_loop().create_task(fetcher.run())
+
+    # ── background ───────────────────────────────────────────────────────────────────────────────
+
+    async def checkpoint(self) -> None:
+        """Write down high watermarks, recovery points and log starts."""
+        disk, logs = self._ports.disk, self._logs()
+        await checkpoints.write_offsets(
+            disk,
+            checkpoints.HIGH_WATERMARKS,
+            {key: log.high_watermark for key, log in logs.items()},
+        )
+        await checkpoints.write_offsets(
+            disk,
+            checkpoints.RECOVERY_POINTS,
+            {key: log.recovery_point for key, log in logs.items()},
+        )
+        await checkpoints.write_offsets(
+            disk,
+            checkpoints.LOG_STARTS,
+            {key: log.log_start_offset for key, log in logs.items()},
+        )
+
+    def _logs(self) -> dict[tuple[str, int], Log]:
+        return {(one.topic, one.index): one.log for one in self._partitions.values()}
+
+    async def _retain(self) -> None:
+        for partition in self.partitions():
+            await partition.log.delete_old_segments()
+
+    async def _shrink(self) -> None:
+        for partition in self.partitions():
+            partition.shrink_isr()
+
+    async def _every(self, interval_ms: int, work: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            await self._ports.clock.sleep(interval_ms / 1000)
+            await work()
+
+    def _begin(self, work: Coroutine[None, None, None]) -> None:
+        self._tasks.append(asyncio.get_running_loop().create_task(work))
+
+
+def _gone(state: PartitionState) -> PartitionState:
+    """What a replica takes for its state when it is no longer one."""
+    return PartitionState(
+        replicas=state.replicas,
+        isr=(),
+        leader=-1,
+        leader_epoch=state.leader_epoch,
+        partition_epoch=state.partition_epoch + 1,
+    )
