@@ -1,0 +1,189 @@
+"""A cluster of real Kafka nodes in a folder."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+import socket
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from harness.apache_kafka.jars import jars_folder
+from harness.apache_kafka.jvm import CHEAP_JAVA, java_command
+from harness.apache_kafka.node import Node
+from harness.apache_kafka.properties import (
+    HOST,
+    NodeAddress,
+    as_file,
+    node_properties,
+)
+from harness.differential.connection import Connection, Silence
+from harness.sut.errors import LabBroken
+from harness.worlds.reaper import REAPER
+
+START_S = 90.0
+FORMAT_S = 60.0
+PAUSE_S = 0.05
+
+
+class ApacheKafka:
+    """One or three combined nodes; entering starts them, leaving ends them."""
+
+    def __init__(
+        self,
+        *,
+        folder: Path,
+        nodes: int = 1,
+        settings: Mapping[str, str] | None = None,
+        java_options: Sequence[str] = CHEAP_JAVA,
+    ) -> None:
+        if nodes not in (1, 3):
+            raise LabBroken(f"a quorum of {nodes} is not offered: 1 or 3")
+        self.folder = folder.resolve()
+        self._settings = dict(settings or {})
+        self._java_options = java_options
+        self._count = nodes
+        self.nodes: dict[int, Node] = {}
+
+    @property
+    def bootstrap(self) -> str:
+        """What a client is told to connect to."""
+        return ",".join(f"{HOST}:{node.port}" for node in self.nodes.values())
+
+    def address(self, node_id: int = 1) -> tuple[str, int]:
+        """Host and port of one node."""
+        return HOST, self.nodes[node_id].port
+
+    @property
+    def remote_folder(self) -> Path:
+        """The store that all nodes tier to."""
+        return self.folder / "remote"
+
+    def data_folder(self, node_id: int) -> Path:
+        """Where a node keeps its logs."""
+        return self.folder / f"n{node_id}" / "data"
+
+    def __enter__(self) -> ApacheKafka:
+        try:
+            self._prepare()
+            self._format()
+            for node in self.nodes.values():
+                node.start()
+            self.wait_until_ready()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every node. What is in the folder stays."""
+        for node in self.nodes.values():
+            node.kill()
+
+    def stop(self, node_id: int) -> None:
+        """A controlled shutdown."""
+        self.nodes[node_id].stop()
+
+    def kill(self, node_id: int) -> None:
+        """SIGKILL."""
+        self.nodes[node_id].kill()
+
+    def pause(self, node_id: int) -> None:
+        """SIGSTOP; its connections stay open and silent."""
+        self.nodes[node_id].pause()
+
+    def resume(self, node_id: int) -> None:
+        self.nodes[node_id].resume()
+
+    def restart(self, node_id: int) -> None:
+        """Start a node that was stopped or killed, and wait until all running ones are ready."""
+        self.nodes[node_id].start()
+        self.wait_until_ready()
+
+    def wait_until_ready(self) -> None:
+        """Return when every running node names all running nodes as brokers."""
+        deadline = time.monotonic() + START_S
+        running = {one.node_id: one for one in self.nodes.values() if one.running}
+        waiting = dict(running)
+        while waiting:
+            for node_id, node in list(waiting.items()):
+                if not node.running:
+                    raise LabBroken(f"Kafka node {node_id} ended:\n{node.last_words()}")
+                if running.keys() <= _brokers(node.port):
+                    del waiting[node_id]
+            if waiting and time.monotonic() > deadline:
+                node = next(iter(waiting.values()))
+                raise LabBroken(f"Kafka was not ready in {START_S:g} s:\n{node.last_words()}")
+            time.sleep(PAUSE_S)
+
+    def _prepare(self) -> None:
+        command = java_command(self.folder, self._java_options)
+        jars = jars_folder()
+        everybody = _addresses(self._count)
+        for one in everybody:
+            place = self.folder / f"n{one.node_id}"
+            place.mkdir(exist_ok=True)
+            properties = node_properties(
+                one, everybody, folder=self.folder, jars=jars, settings=self._settings
+            )
+            (place / "node.properties").write_text(as_file(properties), encoding="utf-8")
+            self.nodes[one.node_id] = Node(
+                node_id=one.node_id, port=one.port, folder=place, java=command
+            )
+
+    def _format(self) -> None:
+        cluster_id = _cluster_id()
+        formats = {one: one.begin_format(cluster_id) for one in self.nodes.values()}
+        for node, process in formats.items():
+            try:
+                code = process.wait(FORMAT_S)
+            finally:
+                process.kill()
+                process.wait()
+                REAPER.ended(process.pid)
+            if code:
+                raise LabBroken(f"Kafka could not format its folder:\n{node.last_words()}")
+
+
+def _brokers(port: int) -> set[int]:
+    """The brokers that a node knows; none while it does not answer."""
+    try:
+        with Connection(HOST, port, patience_s=5.0) as connection:
+            answer = connection.ask("metadata", 12, {"topics": []})
+    except (OSError, Silence):
+        return set()
+    return {one["node_id"] for one in answer.get("brokers", [])}
+
+
+def _cluster_id() -> str:
+    """Sixteen random bytes as Kafka writes them; it does not like a leading dash."""
+    while True:
+        text = base64.urlsafe_b64encode(secrets.token_bytes(16)).decode().rstrip("=")
+        if not text.startswith("-"):
+            return text
+
+
+def _addresses(count: int) -> list[NodeAddress]:
+    """Free ports for every node, held until all are chosen so that none is chosen twice."""
+    held = [socket.socket() for _ in range(2 * count)]
+    try:
+        for one in held:
+            one.bind((HOST, 0))
+        ports = [one.getsockname()[1] for one in held]
+    finally:
+        for one in held:
+            one.close()
+    return [
+        NodeAddress(node_id=at + 1, port=ports[2 * at], controller_port=ports[2 * at + 1])
+        for at in range(count)
+    ]

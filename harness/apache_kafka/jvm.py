@@ -1,0 +1,33 @@
+"""How a program from the jars is started."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.apache_kafka.jars import KafkaUnavailable, jars_folder
+from harness.apache_kafka.properties import LOGGING
+from harness.cli.java import find_java
+
+CHEAP_JAVA = ("-Xms128m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+"""Quick to start and light on a small machine. For throughput, give Java its own defaults."""
+
+
+def java_command(folder: Path, options: Sequence[str] = CHEAP_JAVA) -> list[str]:
+    """Everything up to the class: who starts it also says `-Dtidemark.log=FILE`."""
+    java = find_java()
+    if java is None:
+        raise KafkaUnavailable(
+            "Apache Kafka needs Java 17 or newer, and there is none here: install it (on"
+            " Debian or Ubuntu: apt-get install openjdk-17-jre-headless) or set JAVA_HOME."
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    logging = folder / "logging.properties"
+    logging.write_text(LOGGING, encoding="utf-8")
+    return [
+        str(java.path),
+        *options,
+        f"-Dlog4j2.configurationFile={logging}",
+        "-cp",
+        f"{jars_folder()}/*",
+    ]

@@ -1,0 +1,97 @@
+"""What a node is told.
+
+Every node is broker and controller at once. Tiered storage is on: all nodes share one folder as
+their remote store, so a test may look into it, or break it. Retention and tiering tasks run every
+second, because a lab does not wait five minutes. Everything else is Kafka's own default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.apache_kafka.release import VERSION
+
+HOST = "127.0.0.1"
+RACKS = "abc"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeAddress:
+    """Where a node listens."""
+
+    node_id: int
+    port: int
+    controller_port: int
+
+
+def node_properties(
+    node: NodeAddress,
+    everybody: Sequence[NodeAddress],
+    *,
+    folder: Path,
+    jars: Path,
+    settings: Mapping[str, str],
+) -> dict[str, str]:
+    """The settings of one node, the caller's own above all."""
+    copies = str(len(everybody))
+    least = "1" if len(everybody) == 1 else "2"
+    voters = ",".join(f"{one.node_id}@{HOST}:{one.controller_port}" for one in everybody)
+    return {
+        "process.roles": "broker,controller",
+        "node.id": str(node.node_id),
+        "controller.quorum.voters": voters,
+        "listeners": f"PLAINTEXT://{HOST}:{node.port},CONTROLLER://{HOST}:{node.controller_port}",
+        "advertised.listeners": f"PLAINTEXT://{HOST}:{node.port}",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        "inter.broker.listener.name": "PLAINTEXT",
+        "controller.listener.names": "CONTROLLER",
+        "log.dirs": str(folder / f"n{node.node_id}" / "data"),
+        "broker.rack": RACKS[node.node_id - 1],
+        "offsets.topic.replication.factor": copies,
+        "offsets.topic.num.partitions": "5",
+        "transaction.state.log.replication.factor": copies,
+        "transaction.state.log.min.isr": least,
+        "transaction.state.log.num.partitions": "5",
+        "share.coordinator.state.topic.replication.factor": copies,
+        "share.coordinator.state.topic.min.isr": least,
+        "group.initial.rebalance.delay.ms": "0",
+        "log.retention.check.interval.ms": "1000",
+        "log.initial.task.delay.ms": "1000",
+        **_tiered(folder, jars, copies),
+        **settings,
+    }
+
+
+def _tiered(folder: Path, jars: Path, copies: str) -> dict[str, str]:
+    storage = "org.apache.kafka.server.log.remote.storage.LocalTieredStorage"
+    return {
+        "remote.log.storage.system.enable": "true",
+        "remote.log.metadata.manager.listener.name": "PLAINTEXT",
+        "remote.log.storage.manager.class.name": storage,
+        "remote.log.storage.manager.class.path": str(jars / f"kafka-storage-{VERSION}-test.jar"),
+        "remote.log.storage.manager.impl.prefix": "rsm.config.",
+        "rsm.config.dir": str(folder / "remote"),
+        "remote.log.metadata.manager.impl.prefix": "rlmm.config.",
+        "rlmm.config.remote.log.metadata.topic.replication.factor": copies,
+        "rlmm.config.remote.log.metadata.topic.num.partitions": "5",
+        "remote.log.manager.task.interval.ms": "1000",
+    }
+
+
+def as_file(properties: Mapping[str, str]) -> str:
+    """Java's own format; none of our values needs its escapes but the backslash."""
+    return "".join(f"{name}={value}\n".replace("\\", "\\\\") for name, value in properties.items())
+
+
+LOGGING = """status=warn
+appender.file.type=File
+appender.file.name=FILE
+appender.file.fileName=${sys:tidemark.log}
+appender.file.layout.type=PatternLayout
+appender.file.layout.pattern=[%d] %p %m (%c{1})%n
+rootLogger.level=info
+rootLogger.appenderRef.file.ref=FILE
+"""
+"""One log file per node, in its own folder."""

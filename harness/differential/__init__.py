@@ -1,0 +1,1 @@
+"""The same raw requests to two Kafkas, and their answers compared field by field."""

@@ -1,0 +1,175 @@
+"""python -m harness.differential: record a Kafka's answers, or hold another cluster to them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.differential.agreement import compare_answers, told
+from harness.differential.allowed import Allowed, matches, read_allowed
+from harness.differential.answers import NoAnswers, Recording, read_recordings
+from harness.differential.explore import explore
+from harness.differential.player import play
+from harness.differential.sequences import all_sequences
+from harness.differential.settling import NotPrepared
+
+AGREED, DIFFERENT, USAGE = 0, 1, 64
+TICK = 100
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    command: int = options.command(options)
+    return command
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m harness.differential", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    run = commands.add_parser("run", help="play recorded sequences and show what differs")
+    run.add_argument("--bootstrap", required=True, type=_address, metavar="HOST:PORT")
+    run.add_argument("--against", required=True, type=Path, metavar="FOLDER")
+    run.add_argument("--only", default="*", metavar="NAME", help="names, * for anything")
+    run.add_argument("--strict", action="store_true", help="wording and order count, too")
+    run.add_argument("--all", action="store_true", help="every difference, with its request")
+    run.add_argument("--json", type=Path, metavar="FILE", help="write what was answered there")
+    run.set_defaults(command=_run)
+    record = commands.add_parser("record", help="play the sequences and keep the answers")
+    record.add_argument("--bootstrap", required=True, type=_address, metavar="HOST:PORT")
+    record.add_argument("--to", required=True, type=Path, metavar="FOLDER")
+    record.add_argument("--oracle", required=True, metavar="NAME", help="whose answers they are")
+    record.add_argument("--only", default="*", metavar="NAME")
+    record.set_defaults(command=_record)
+    explore_ = commands.add_parser("explore", help="make up sequences and compare two clusters")
+    explore_.add_argument("--left", required=True, type=_address, metavar="HOST:PORT")
+    explore_.add_argument("--right", required=True, type=_address, metavar="HOST:PORT")
+    explore_.add_argument("--examples", type=int, default=200, metavar="N")
+    explore_.add_argument("--seed", type=int, default=0, metavar="N")
+    explore_.add_argument(
+        "--ignore", action="append", default=[], metavar="PATH", help="look past this difference"
+    )
+    explore_.add_argument("--keep", type=Path, metavar="FOLDER", help="where a finding is kept")
+    explore_.set_defaults(command=_explore)
+    show = commands.add_parser("show", help="a sequence and its recorded answers, step by step")
+    show.add_argument("name", metavar="NAME")
+    show.add_argument("--against", required=True, type=Path, metavar="FOLDER")
+    show.set_defaults(command=_show)
+    return parser
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    return host, int(port)
+
+
+def _run(options: argparse.Namespace) -> int:
+    allowed = read_allowed()
+    counts = {"agree": 0, "differ": 0, "excused": 0}
+    answered = {}
+    try:
+        for recording in _chosen(options):
+            try:
+                seen = play(recording.sequence, options.bootstrap)
+            except NotPrepared as problem:
+                counts["differ"] += 1
+                print(f"{recording.sequence.name}: {problem}", flush=True)
+                continue
+            answered[recording.sequence.name] = seen
+            agreement = compare_answers(recording, seen, allowed)
+            lines = list(told(agreement, strict=options.strict, all_of_it=options.all))
+            counts["differ" if lines else "agree"] += 1
+            counts["excused"] += agreement.excused
+            for line in lines:
+                print(line, flush=True)
+    except (NoAnswers, ConnectionError) as problem:
+        print(problem, file=sys.stderr)
+        return USAGE
+    if options.json:
+        options.json.write_text(json.dumps(answered, indent=1), encoding="utf-8")
+    print(
+        f"{counts['agree']} of {counts['agree'] + counts['differ']} sequences agree,"
+        f" {counts['differ']} differ; {counts['excused']} differences are allowed."
+    )
+    return DIFFERENT if counts["differ"] else AGREED
+
+
+def _chosen(options: argparse.Namespace) -> list[Recording]:
+    only = getattr(options, "only", None) or options.name
+    found = [one for one in read_recordings(options.against) if matches(only, one.sequence.name)]
+    if not found:
+        raise NoAnswers(f"No recorded sequence is named {only}.")
+    return found
+
+
+def _record(options: argparse.Namespace) -> int:
+    """Each sequence is played twice: an answer that changes by itself is no answer to record."""
+    unstable = 0
+    for sequence in all_sequences():
+        if not matches(options.only, sequence.name):
+            continue
+        answers = play(sequence, options.bootstrap)
+        recording = Recording(oracle=options.oracle, sequence=sequence, answers=answers)
+        again = compare_answers(recording, play(sequence, options.bootstrap), [])
+        lines = list(told(again, strict=False, all_of_it=False))
+        if lines:
+            unstable += 1
+            print("\n".join(["NOT RECORDED, two plays differ:", *lines]), flush=True)
+            continue
+        recording.write(options.to)
+        print(sequence.name, flush=True)
+    return DIFFERENT if unstable else AGREED
+
+
+def _explore(options: argparse.Namespace) -> int:
+    found = explore(
+        options.left,
+        options.right,
+        examples=options.examples,
+        first_seed=options.seed,
+        allowed=[*read_allowed(), *_ignored(options.ignore)],
+        on_example=_tick,
+    )
+    if found.found is None:
+        passing = f" ({found.passing} did not repeat themselves)" if found.passing else ""
+        print(f"{found.examples} sequences, {found.requests} requests: no disagreement{passing}.")
+        return AGREED
+    print(f"After {found.examples} sequences, shrunk to:")
+    for at, step in enumerate(found.found.recording.sequence.steps):
+        print(f"  {at} {json.dumps(step.as_json(), ensure_ascii=False)}")
+    for line in told(found.found.agreement, strict=False, all_of_it=True):
+        print(line)
+    if options.keep:
+        found.found.recording.write(options.keep)
+        print(f"kept in {options.keep}; `run --against {options.keep}` plays it again")
+    return DIFFERENT
+
+
+def _ignored(paths: Sequence[str]) -> list[Allowed]:
+    """What is known already and would hide what is not."""
+    return [Allowed(sequence="*", paths=paths, reason="told to look past it")]
+
+
+def _tick(examples: int) -> None:
+    if examples % TICK == 0:
+        print(f"{examples} sequences …", file=sys.stderr, flush=True)
+
+
+def _show(options: argparse.Namespace) -> int:
+    try:
+        chosen = _chosen(options)
+    except NoAnswers as problem:
+        print(problem, file=sys.stderr)
+        return USAGE
+    for recording in chosen:
+        print(f"{recording.sequence.name}: {recording.sequence.about}")
+        for step, answer in zip(recording.sequence.steps, recording.answers, strict=True):
+            print(f"> {json.dumps(step.as_json(), ensure_ascii=False)}")
+            print(f"< {json.dumps(answer, ensure_ascii=False)}")
+    return AGREED
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,40 @@
+"""The sequences written by hand, by the request they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.differential.sequence import RequestSequence
+from harness.differential.sequences import (
+    cluster,
+    configs,
+    fetch,
+    fetch_sessions,
+    idempotence,
+    malformed,
+    metadata,
+    offsets,
+    produce,
+    produce_batches,
+    topics,
+)
+
+GROUPS = (
+    produce,
+    produce_batches,
+    idempotence,
+    fetch,
+    fetch_sessions,
+    offsets,
+    topics,
+    configs,
+    metadata,
+    cluster,
+    malformed,
+)
+
+
+def all_sequences() -> Iterator[RequestSequence]:
+    """Every sequence, in the order of the groups."""
+    for group in GROUPS:
+        yield from group.SEQUENCES

@@ -1,0 +1,100 @@
+"""Waiting until a cluster has done what it acknowledged.
+
+CreateTopics is answered when the controller has decided; a broker serves the partitions a moment
+later. What comes next in a sequence is about something else, so the player waits here. A topic is
+there when Metadata says so and (with a single broker, which then leads everything) ListOffsets is
+answered for each of its partitions; it is gone when Metadata does not know it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from harness.differential.connection import Connection
+
+SETTLE_S = 10.0
+PAUSE_S = 0.02
+AFTER_DELETING_S = 0.03
+"""A broker closes a partition a moment after it has forgotten its name."""
+
+METADATA_VERSION = 12
+LIST_OFFSETS_VERSION = 7
+
+Answer = Mapping[str, Any]
+
+
+class NotPrepared(RuntimeError):
+    """A topic that a sequence needs could not be made: nothing after it would mean anything."""
+
+
+def waited(condition: Callable[[], bool]) -> bool:
+    """Whether the condition came true in time."""
+    deadline = time.monotonic() + SETTLE_S
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(PAUSE_S)
+    return True
+
+
+def brokers(connection: Connection) -> Answer:
+    """Metadata without topics, once the cluster knows a broker at all."""
+    answers: list[Answer] = []
+
+    def some() -> bool:
+        answers.append(connection.ask("metadata", METADATA_VERSION, {"topics": []}))
+        return bool(answers[-1].get("brokers"))
+
+    if not waited(some):
+        raise NotPrepared("the cluster names no brokers")
+    return answers[-1]
+
+
+def metadata(connection: Connection, topics: Sequence[str]) -> list[Answer]:
+    """What the cluster says of these topics, without making them."""
+    fields = {"topics": [{"name": one} for one in topics], "allow_auto_topic_creation": False}
+    answer = connection.ask("metadata", METADATA_VERSION, fields)
+    found: list[Answer] = answer["topics"]
+    return found
+
+
+def await_there(connection: Connection, counts: Mapping[str, int], *, alone: bool) -> None:
+    """Return when each topic has as many partitions as wanted, and serves them."""
+    waited(lambda: all(_is_there(one, counts) for one in metadata(connection, list(counts))))
+    if alone:
+        waited(lambda: _is_served(connection, metadata(connection, list(counts))))
+
+
+def await_gone(connection: Connection, names: Sequence[str]) -> None:
+    """Return when no topic has one of these names."""
+    gone = "UNKNOWN_TOPIC_OR_PARTITION"
+    waited(lambda: all(one["error_code"] == gone for one in metadata(connection, names)))
+    time.sleep(AFTER_DELETING_S)
+
+
+def _is_there(topic: Answer, counts: Mapping[str, int]) -> bool:
+    return (
+        topic["error_code"] == "NONE"
+        and len(topic["partitions"]) >= counts[topic["name"]]
+        and all(one["error_code"] == "NONE" for one in topic["partitions"])
+    )
+
+
+def _is_served(connection: Connection, topics: Sequence[Answer]) -> bool:
+    asked = [
+        {
+            "name": topic["name"],
+            "partitions": [
+                {"partition_index": one["partition_index"], "timestamp": -1}
+                for one in topic["partitions"]
+            ],
+        }
+        for topic in topics
+    ]
+    fields = {"replica_id": -1, "topics": asked}
+    answer = connection.ask("list_offsets", LIST_OFFSETS_VERSION, fields)
+    return all(
+        one["error_code"] == "NONE" for topic in answer["topics"] for one in topic["partitions"]
+    )

@@ -1,0 +1,68 @@
+"""What Kafka said, as it lies in the repository."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from harness.differential.allowed import matches, read_allowed
+from harness.differential.answers import NoAnswers, Recording, read_recordings
+from harness.differential.sequences import all_sequences
+
+ANSWERS = Path(__file__).with_name("answers")
+RECORDINGS = {one.sequence.name: one for one in read_recordings(ANSWERS)}
+SEQUENCES = {one.name: one for one in all_sequences()}
+
+
+def test_every_sequence_has_a_name_of_its_own() -> None:
+    assert len(SEQUENCES) == sum(1 for _ in all_sequences())
+
+
+def test_every_sequence_is_recorded_and_nothing_else_is() -> None:
+    assert SEQUENCES.keys() == RECORDINGS.keys()
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_a_recording_is_of_the_sequence_as_it_is_written_today(name: str) -> None:
+    written = json.loads(json.dumps(SEQUENCES[name].as_json()))
+
+    assert RECORDINGS[name].sequence.as_json() == written
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_every_compared_step_has_an_answer_of_a_named_oracle(name: str) -> None:
+    recording = RECORDINGS[name]
+
+    assert recording.oracle == "Apache Kafka 4.3.1"
+    for step, answer in zip(recording.sequence.steps, recording.answers, strict=True):
+        assert (answer is not None) == step.compared
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_no_answer_tells_of_the_machine_it_was_recorded_on(name: str) -> None:
+    text = RECORDINGS[name].as_text()
+
+    assert not re.search(r"127\.0\.0\.1|localhost|/tmp/|/root|/home", text)
+
+
+def test_a_recording_is_read_as_it_was_written(tmp_path: Path) -> None:
+    recording = RECORDINGS["produce/bad_crc"]
+    recording.write(tmp_path)
+
+    (again,) = read_recordings(tmp_path)
+
+    assert again == recording
+    assert isinstance(again, Recording)
+
+
+def test_a_folder_without_recordings_is_a_mistake_and_no_agreement(tmp_path: Path) -> None:
+    with pytest.raises(NoAnswers):
+        list(read_recordings(tmp_path))
+
+
+def test_every_allowed_difference_is_about_a_sequence_that_there_is() -> None:
+    for one in read_allowed():
+        assert any(matches(one.sequence, name) for name in RECORDINGS), one
