@@ -27,6 +27,7 @@ Line = dict[str, object]
 # What an operation is about, said on both of its lines.
 _OBJECT = ("topic", "partition", "key")
 Evidence = Mapping[str, int | str]
+SPENDING = "assumption-broken"  # not a fault of its own: how long the ones around it are felt
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -89,13 +90,17 @@ class Recorder:
         return self._place.topic(name)
 
     def invoke(self, client: str, f: str, arguments: Mapping[str, Value]) -> Operation:
-        """Record that a client is about to ask; to be called before anything is sent."""
+        """Record that a client is about to ask; to be called before anything is sent.
+
+        Which node it asks is its own (``node``), unless the arguments name one.
+        """
         if "topic" in arguments:
             arguments = {**arguments, "topic": self.topic(str(arguments["topic"]))}
+        asked = arguments.get("node")
         with self._lock:
             operation = Operation(
                 client=client,
-                node=self.node(client),
+                node=asked if isinstance(asked, int) else self.node(client),
                 process=self._process_of(client),
                 f=f,
                 arguments=arguments,
@@ -140,6 +145,11 @@ class Recorder:
         """Record that a fault is over, with what it did in all."""
         self.fault(fault.name, fault.target, "end", evidence)
 
+    def begin_spending(self, assumption: str, why: str) -> Callable[[], None]:
+        """Record that rules which rest on an assumption are not to be judged; what ends that."""
+        self.fault(SPENDING, why, "begin", {}, assumption=assumption)
+        return lambda: self.fault(SPENDING, why, "end", {}, assumption=assumption)
+
     def probe(self, what: str, rows: list[dict[str, object]]) -> None:
         """Record an independent look at the store."""
         with self._lock:
@@ -161,8 +171,16 @@ class Recorder:
             line.update(port=port, call=call, args=dict(args), outcome=outcome)
             self._writer.write(line)
 
-    def fault(self, name: str, target: str, phase: str, evidence: Evidence) -> None:
-        """Record a phase of a fault."""
+    def fault(
+        self,
+        name: str,
+        target: str,
+        phase: str,
+        evidence: Evidence,
+        *,
+        assumption: str | None = None,
+    ) -> None:
+        """Record a phase of a fault, and which assumption of rules it breaks, if any."""
         with self._lock:
             self._writer.write(
                 {
@@ -170,7 +188,7 @@ class Recorder:
                     "name": name,
                     "target": target,
                     "phase": phase,
-                    "assumption": None,
+                    "assumption": assumption,
                     "evidence": dict(evidence),
                 }
             )

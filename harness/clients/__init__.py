@@ -1,0 +1,1 @@
+"""Clients of Kafka that the lab uses itself."""

@@ -1,0 +1,104 @@
+"""Admin requests that workloads need, raw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from kio.schema.create_topics.v7 import request as create_topics_v7
+from kio.schema.elect_leaders.v2 import request as elect_leaders_v2
+from kio.schema.errors import ErrorCode
+from kio.schema.metadata.v12 import request as metadata_v12
+from kio.static.primitive import i8, i16, i32, i32Timedelta
+
+from harness.clients.operations import Place
+from harness.clients.raw import RawClient
+
+_TIMEOUT = i32Timedelta.parse(timedelta(seconds=10))
+
+
+class Refused(Exception):
+    """A broker refused an admin request."""
+
+
+async def create_topic(
+    client: RawClient,
+    name: str,
+    *,
+    assignments: Sequence[Sequence[int]] = (),
+    partitions: int = -1,
+    replication_factor: int = -1,
+    configs: Mapping[str, str] | None = None,
+    patience_s: float = 10.0,
+) -> None:
+    """Create a topic, with its replicas as given or wherever the controller likes."""
+    v = create_topics_v7
+    topic = v.CreatableTopic(
+        name=name,  # type: ignore[arg-type]
+        num_partitions=i32(-1 if assignments else partitions),
+        replication_factor=i16(-1 if assignments else replication_factor),
+        assignments=tuple(
+            v.CreatableReplicaAssignment(
+                partition_index=i32(index),
+                broker_ids=tuple(i32(one) for one in replicas),  # type: ignore[misc]
+            )
+            for index, replicas in enumerate(assignments)
+        ),
+        configs=tuple(
+            v.CreatableTopicConfig(name=key, value=value) for key, value in (configs or {}).items()
+        ),
+    )
+    request = v.CreateTopicsRequest(topics=(topic,), timeout=_TIMEOUT, validate_only=False)
+    try:
+        answer = await client.ask(request, timeout_s=patience_s)
+    finally:
+        client.abort()
+    one = answer.topics[0]
+    if one.error_code is not ErrorCode.none:
+        raise Refused(f"creating {name}: {one.error_code.name}: {one.error_message}")
+
+
+@dataclass(frozen=True, slots=True)
+class Leadership:
+    """Who leads a partition in the eyes of a broker, and since which epoch; −1: nobody."""
+
+    leader: int
+    epoch: int
+    isr: tuple[int, ...] = ()
+
+
+async def leadership(client: RawClient, place: Place, *, patience_s: float) -> Leadership:
+    """What a broker says about who leads."""
+    v = metadata_v12
+    request = v.MetadataRequest(
+        topics=(v.MetadataRequestTopic(topic_id=None, name=place.topic),),  # type: ignore[arg-type]
+        allow_auto_topic_creation=False,
+        include_topic_authorized_operations=False,
+    )
+    try:
+        answer = await client.ask(request, timeout_s=patience_s)
+    finally:
+        client.abort()
+    for partition in answer.topics[0].partitions:
+        if partition.partition_index == place.partition:
+            isr = tuple(int(one) for one in partition.isr_nodes)
+            return Leadership(int(partition.leader_id), int(partition.leader_epoch), isr)
+    return Leadership(-1, -1)
+
+
+async def elect_preferred(client: RawClient, place: Place, *, patience_s: float) -> int:
+    """Ask for the preferred leader; the error of the partition."""
+    v = elect_leaders_v2
+    topic = v.TopicPartitions(topic=place.topic, partitions=(i32(place.partition),))  # type: ignore[arg-type]
+    request = v.ElectLeadersRequest(
+        election_type=i8(0), topic_partitions=(topic,), timeout=_TIMEOUT
+    )
+    try:
+        answer = await client.ask(request, timeout_s=patience_s)
+    finally:
+        client.abort()
+    for result in answer.replica_election_results:
+        for one in result.partition_result:
+            return int(one.error_code)
+    return int(answer.error_code)

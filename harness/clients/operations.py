@@ -1,0 +1,214 @@
+"""Operations on partitions as histories record them, each one raw request.
+
+An answer becomes an ``Outcome``: ok with what it said, fail where the error proves that nothing
+happened, unknown otherwise (``harness.history.classify``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from aiokafka.record.default_records import (  # type: ignore[import-untyped]
+    DefaultRecordBatch,
+    DefaultRecordBatchBuilder,
+)
+from kio.schema.delete_records.v2 import request as delete_records_v2
+from kio.schema.fetch.v12 import request as fetch_v12
+from kio.schema.list_offsets.v8 import request as list_offsets_v8
+from kio.schema.offset_for_leader_epoch.v4 import request as epoch_v4
+from kio.schema.produce.v11 import request as produce_v11
+from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
+
+from harness.clients.raw import RawClient
+from harness.history import classify
+from harness.state_machines.outcome import Outcome
+
+CONSUMER = i32(-1)
+NO_PRODUCER = (-1, -1, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A partition."""
+
+    topic: str
+    partition: int
+
+
+def batch_of(records: Sequence[tuple[str, int]], producer: Sequence[int] = NO_PRODUCER) -> bytes:
+    """One batch of (value, timestamp in ms), by an idempotent producer if one is named."""
+    producer_id, epoch, sequence = producer
+    builder = DefaultRecordBatchBuilder(
+        magic=2,
+        compression_type=0,
+        is_transactional=0,
+        producer_id=producer_id,
+        producer_epoch=epoch,
+        base_sequence=sequence,
+        batch_size=1 << 20,
+    )
+    for number, (value, timestamp) in enumerate(records):
+        builder.append(number, timestamp, None, value.encode(), [])
+    return bytes(builder.build())
+
+
+def records_in(data: bytes, offset: int) -> list[list[Any]]:
+    """What a history shows of fetched batches: from that offset on, whole batches only."""
+    found = []
+    at = 0
+    while len(data) - at >= 61:
+        size = 12 + int.from_bytes(data[at + 8 : at + 12], "big")
+        if len(data) - at < size:
+            break
+        batch = DefaultRecordBatch(data[at : at + size])
+        epoch = int.from_bytes(data[at + 12 : at + 16], "big", signed=True)
+        for record in batch:
+            if record.offset >= offset:
+                value = (record.value or b"").decode("utf-8", "replace")
+                found.append([record.offset, value, record.timestamp, epoch])
+        at += size
+    return found
+
+
+def _outcome(f: str, error: int, fields: Mapping[str, Any]) -> Outcome:
+    if not error:
+        return Outcome("ok", {"error": 0, **fields})
+    return Outcome(classify(f, int(error)), {"error": int(error)})
+
+
+async def produce(
+    client: RawClient,
+    place: Place,
+    *,
+    records: Sequence[tuple[str, int]],
+    acks: int,
+    producer: Sequence[int] = NO_PRODUCER,
+    torn: bool = False,
+    timeout_ms: int = 1000,
+    patience_s: float = 2.0,
+) -> Outcome:
+    """Append one batch; a torn one has a checksum that is not its own, and must be refused."""
+    batch = batch_of(records, producer)
+    data = produce_v11.PartitionProduceData(
+        index=i32(place.partition),
+        records=batch[:-1] + bytes([batch[-1] ^ 1]) if torn else batch,  # type: ignore[arg-type]
+    )
+    topic = produce_v11.TopicProduceData(name=place.topic, partition_data=(data,))  # type: ignore[arg-type]
+    request = produce_v11.ProduceRequest(
+        transactional_id=None,
+        acks=i16(acks),
+        timeout=i32Timedelta.parse(timedelta(milliseconds=timeout_ms)),
+        topic_data=(topic,),
+    )
+    answer = await client.ask(request, timeout_s=patience_s)
+    one = answer.responses[0].partition_responses[0]
+    fields = {"offset": one.base_offset, "log_start_offset": one.log_start_offset}
+    return _outcome("produce", one.error_code, fields)
+
+
+async def fetch(
+    client: RawClient,
+    place: Place,
+    *,
+    offset: int,
+    leader_epoch: int = -1,
+    max_wait_ms: int = 100,
+    max_bytes: int = 1 << 20,
+    patience_s: float = 2.0,
+) -> Outcome:
+    """Read from an offset on."""
+    partition = fetch_v12.FetchPartition(
+        partition=i32(place.partition),
+        current_leader_epoch=i32(leader_epoch),
+        fetch_offset=i64(offset),
+        partition_max_bytes=i32(max_bytes),
+    )
+    request = fetch_v12.FetchRequest(
+        replica_id=CONSUMER,  # type: ignore[arg-type]
+        max_wait=i32Timedelta.parse(timedelta(milliseconds=max_wait_ms)),
+        min_bytes=i32(1),
+        max_bytes=i32(max_bytes),
+        isolation_level=i8(0),
+        session_epoch=i32(-1),
+        topics=(fetch_v12.FetchTopic(topic=place.topic, partitions=(partition,)),),  # type: ignore[arg-type]
+        forgotten_topics_data=(),
+    )
+    answer = await client.ask(request, timeout_s=patience_s)
+    if answer.error_code or not answer.responses:
+        return _outcome("fetch", answer.error_code or -1, {})
+    one = answer.responses[0].partitions[0]
+    return _outcome(
+        "fetch",
+        one.error_code,
+        {
+            "high_watermark": one.high_watermark,
+            "last_stable_offset": one.last_stable_offset,
+            "log_start_offset": one.log_start_offset,
+            "records": records_in(bytes(one.records or b""), offset),
+        },
+    )
+
+
+async def offset_for_leader_epoch(
+    client: RawClient, place: Place, *, epoch: int, current: int, patience_s: float = 2.0
+) -> Outcome:
+    """Where an epoch ends in the leader's log."""
+    partition = epoch_v4.OffsetForLeaderPartition(
+        partition=i32(place.partition), current_leader_epoch=i32(current), leader_epoch=i32(epoch)
+    )
+    topic = epoch_v4.OffsetForLeaderTopic(topic=place.topic, partitions=(partition,))  # type: ignore[arg-type]
+    request = epoch_v4.OffsetForLeaderEpochRequest(replica_id=CONSUMER, topics=(topic,))  # type: ignore[arg-type]
+    answer = await client.ask(request, timeout_s=patience_s)
+    one = answer.topics[0].partitions[0]
+    found = {"offset": one.end_offset, "leader_epoch": one.leader_epoch}
+    return _outcome("offset_for_leader_epoch", one.error_code, found)
+
+
+async def list_offsets(
+    client: RawClient,
+    place: Place,
+    *,
+    timestamp: int,
+    leader_epoch: int = -1,
+    patience_s: float = 2.0,
+) -> Outcome:
+    """The offset that belongs to a time."""
+    partition = list_offsets_v8.ListOffsetsPartition(
+        partition_index=i32(place.partition),
+        current_leader_epoch=i32(leader_epoch),
+        timestamp=i64(timestamp),
+    )
+    topic = list_offsets_v8.ListOffsetsTopic(name=place.topic, partitions=(partition,))  # type: ignore[arg-type]
+    request = list_offsets_v8.ListOffsetsRequest(
+        replica_id=CONSUMER,  # type: ignore[arg-type]
+        isolation_level=i8(0),
+        topics=(topic,),
+    )
+    answer = await client.ask(request, timeout_s=patience_s)
+    one = answer.topics[0].partitions[0]
+    found = {
+        "offset": one.offset,
+        "found_timestamp": one.timestamp,
+        "leader_epoch": one.leader_epoch,
+    }
+    return _outcome("list_offsets", one.error_code, found)
+
+
+async def delete_records(
+    client: RawClient, place: Place, *, offset: int, timeout_ms: int = 1000, patience_s: float = 2.0
+) -> Outcome:
+    """Move the log start up."""
+    partition = delete_records_v2.DeleteRecordsPartition(
+        partition_index=i32(place.partition), offset=i64(offset)
+    )
+    topic = delete_records_v2.DeleteRecordsTopic(name=place.topic, partitions=(partition,))  # type: ignore[arg-type]
+    request = delete_records_v2.DeleteRecordsRequest(
+        topics=(topic,), timeout=i32Timedelta.parse(timedelta(milliseconds=timeout_ms))
+    )
+    answer = await client.ask(request, timeout_s=patience_s)
+    one = answer.topics[0].partitions[0]
+    fields = {"log_start_offset": one.low_watermark}
+    return _outcome("delete_records", one.error_code, fields)

@@ -1,0 +1,284 @@
+"""Clients of one partition, in whatever world: each asks one thing at a time, and is recorded.
+
+A client asks *some* broker who leads, and believes it: a broker that was cut off or paused sends it
+to the past. What it learns nothing from is not recorded as asked. Producers are plain, with one
+attempt for each send, or idempotent: they try one sequence number again until they know what became
+of it. Values are unique, so that every copy in the log can be told from every other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.clients import operations
+from harness.clients.admin import Leadership, leadership
+from harness.clients.operations import NO_PRODUCER, Place
+from harness.clients.raw import RawClient
+from harness.history import classify
+from harness.state_machines.outcome import Outcome
+from harness.worlds.recorder import Recorder
+from reference_impl.ports import Address, Network
+
+EARLIEST = -2
+_WITH_EPOCH = ("list_offsets", "offset_for_leader_epoch")
+_LOST = (OSError, TimeoutError)
+
+
+@dataclass(slots=True)
+class _Trying:
+    """A send of an idempotent producer whose fate is not known yet."""
+
+    name: str
+    sequence: int
+    records: list[tuple[str, int]]
+    attempt: int = 0
+    known: bool = False  # it was acknowledged
+
+
+@dataclass(slots=True, kw_only=True)
+class PartitionClients:
+    """What the clients of a partition share. ``end`` is beyond all that anybody heard of."""
+
+    network: Network
+    address: Callable[[int], Address]
+    recorder: Recorder
+    place: Place
+    now_ms: Callable[[], int]
+    patience_s: float = 1.5
+    end: int = 0
+    sends: int = 0
+    acknowledged: int = 0
+    unanswered: dict[int, int] = field(default_factory=dict)
+    log_starts: dict[int, int] = field(default_factory=dict)  # by broker, as last heard
+    _sequences: dict[str, int] = field(default_factory=dict)
+    _trying: dict[str, list[_Trying]] = field(default_factory=dict)
+    _open: dict[str, int] = field(default_factory=dict)
+
+    def stalled(self, broker: int) -> int:
+        """How many requests that broker has not answered, given up or still waiting."""
+        waiting = sum(at == broker for at in self._open.values())
+        return waiting + self.unanswered.get(broker, 0)
+
+    async def send(self, by: str, ask: int, *, acks: int) -> None:
+        """Append one record that nobody appended before."""
+        name = self._fresh()
+        await self._produce(by, ask, name, [(f"{name}-0", self.now_ms())], acks=acks)
+
+    async def send_idempotent(
+        self, by: str, ask: int, *, producer_id: int, ahead: bool = False
+    ) -> None:
+        """Append the next two records of a producer, or try the last two again.
+
+        A producer that looks ``ahead`` does not wait for those whose fate it does not know, and
+        sends the two after them: they must not get in before, if anything of it was acknowledged
+        already. A log that knows nothing of a producer takes what comes first.
+        """
+        queue = self._trying.setdefault(by, [])
+        place = 1 if ahead and queue and queue[0].attempt and queue[0].sequence else 0
+        if place == len(queue):
+            queue.append(self._next_of(by))
+        trying = queue[place]
+        if trying.known:
+            return
+        outcome = await self._produce(
+            by,
+            ask,
+            trying.name,
+            trying.records,
+            acks=-1,
+            attempt=trying.attempt + 1,
+            producer=(producer_id, 0, trying.sequence),
+        )
+        if outcome is not None:  # else nobody was asked
+            trying.attempt += 1
+            trying.known = outcome.type == "ok"
+        while queue and queue[0].known:
+            del queue[0]
+
+    def unfinished(self, by: str) -> bool:
+        """Whether an idempotent producer has something to try again, and nothing got in since."""
+        queue = self._trying.get(by, [])
+        return bool(queue) and not any(one.known for one in queue)
+
+    def _next_of(self, by: str) -> _Trying:
+        name = self._fresh()
+        records = [(f"{name}-{number}", self.now_ms()) for number in range(2)]
+        sequence = self._sequences.get(by, 0)
+        self._sequences[by] = sequence + len(records)
+        return _Trying(name, sequence, records)
+
+    async def send_torn(self, by: str, ask: int) -> None:
+        """Send a batch that is damaged, and must be refused."""
+        name = self._fresh()
+        records = [(f"{name}-0", self.now_ms())]
+        await self._produce(by, ask, name, records, acks=-1, torn=True)
+
+    async def read(self, by: str, at: int, offset: int) -> int:
+        """Read at a broker, whatever it is to the partition; where to read on from.
+
+        It names the leader epoch that this broker believes in.
+        """
+        seen = await self._leadership(at)
+        if seen is None:
+            return offset
+        outcome = await self._asked(
+            by,
+            at,
+            "fetch",
+            lambda client: operations.fetch(
+                client, self.place, offset=offset, leader_epoch=seen.epoch
+            ),
+            offset=offset,
+            leader_epoch=seen.epoch,
+            isolation="read_uncommitted",
+        )
+        if outcome.type != "ok":
+            return offset
+        self.end = max(self.end, int(outcome.fields["high_watermark"]))
+        self.log_starts[at] = int(outcome.fields["log_start_offset"])
+        records = outcome.fields["records"]
+        return int(records[-1][0]) + 1 if records else offset
+
+    async def look(self, by: str, ask: int, timestamp: int) -> int | None:
+        """Ask the leader for an offset."""
+        outcome = await self._at_leader(
+            by,
+            ask,
+            "list_offsets",
+            lambda client, epoch: operations.list_offsets(
+                client, self.place, timestamp=timestamp, leader_epoch=epoch
+            ),
+            timestamp=timestamp,
+            isolation="read_uncommitted",
+        )
+        known = outcome is not None and outcome.type == "ok"
+        return int(outcome.fields["offset"]) if outcome is not None and known else None
+
+    async def ask_epoch_end(self, by: str, ask: int, back: int) -> None:
+        """Ask the leader where an epoch ended, its own or an earlier one."""
+        seen = await self._leadership(ask)
+        epoch = 0 if seen is None else max(0, seen.epoch - back)
+        await self._at_leader(
+            by,
+            ask,
+            "offset_for_leader_epoch",
+            lambda client, current: operations.offset_for_leader_epoch(
+                client, self.place, epoch=epoch, current=current
+            ),
+            epoch=epoch,
+        )
+
+    async def delete(self, by: str, ask: int, offset: int) -> None:
+        """Move the log start up to an offset."""
+        await self._at_leader(
+            by,
+            ask,
+            "delete_records",
+            lambda client, _: operations.delete_records(client, self.place, offset=offset),
+            offset=offset,
+        )
+
+    async def read_all(self, by: str, at: int, *, most: int = 10_000) -> int:
+        """Read the log at one broker from its start to its end; which offset that was.
+
+        A follower may have followed a deletion of which a new leader knows nothing.
+        """
+        start = await self.look(by, at, EARLIEST)
+        offset, before = max(start or 0, self.log_starts.get(at, 0)), -1
+        while offset != before and most > 0:
+            before, offset, most = offset, await self.read(by, at, offset), most - 1
+        return offset
+
+    # ── how ──────────────────────────────────────────────────────────────────────────────────────
+
+    async def _produce(
+        self,
+        by: str,
+        ask: int,
+        name: str,
+        records: list[tuple[str, int]],
+        *,
+        acks: int,
+        attempt: int = 1,
+        producer: tuple[int, int, int] = NO_PRODUCER,
+        torn: bool = False,
+    ) -> Outcome | None:
+        said: dict[str, Any] = {"producer": list(producer)} if producer != NO_PRODUCER else {}
+        outcome = await self._at_leader(
+            by,
+            ask,
+            "produce",
+            lambda client, _: operations.produce(
+                client, self.place, records=records, acks=acks, producer=producer, torn=torn
+            ),
+            send=name,
+            attempt=attempt,
+            acks=acks,
+            records=[list(one) for one in records],
+            **said,
+        )
+        if outcome is not None and outcome.type == "ok":
+            self.acknowledged += len(records)
+            self.end = max(self.end, int(outcome.fields["offset"]) + len(records))
+        return outcome
+
+    async def _at_leader(
+        self,
+        by: str,
+        ask: int,
+        f: str,
+        work: Callable[[RawClient, int], Awaitable[Outcome]],
+        **arguments: Any,
+    ) -> Outcome | None:
+        """Ask whom a broker takes for the leader, in its epoch; None if it could not say."""
+        seen = await self._leadership(ask)
+        if seen is None or seen.leader < 0:
+            return None
+        if f in _WITH_EPOCH:
+            arguments["leader_epoch"] = seen.epoch
+        return await self._asked(
+            by, seen.leader, f, lambda client: work(client, seen.epoch), **arguments
+        )
+
+    async def _leadership(self, ask: int) -> Leadership | None:
+        client = self._client(ask)
+        try:
+            return await leadership(client, self.place, patience_s=self.patience_s)
+        except _LOST:
+            return None
+
+    async def _asked(
+        self,
+        by: str,
+        at: int,
+        f: str,
+        work: Callable[[RawClient], Awaitable[Outcome]],
+        **arguments: Any,
+    ) -> Outcome:
+        about: dict[str, Any] = {
+            "topic": self.place.topic,
+            "partition": self.place.partition,
+            "node": at,
+        }
+        operation = self.recorder.invoke(by, f, {**about, **arguments})
+        client = self._client(at)
+        self._open[by] = at
+        try:
+            outcome = await work(client)
+        except _LOST:
+            self.unanswered[at] = self.unanswered.get(at, 0) + 1
+            outcome = Outcome(classify(f, None), {"error": None})
+        finally:
+            client.abort()
+            del self._open[by]
+        self.recorder.finish(operation, outcome.type, outcome.fields)
+        return outcome
+
+    def _client(self, broker: int) -> RawClient:
+        return RawClient(self.network, self.address(broker))
+
+    def _fresh(self) -> str:
+        self.sends += 1
+        return f"s{self.sends}"
