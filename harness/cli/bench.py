@@ -19,7 +19,16 @@ from harness.cli.benches.measured import Measured
 from harness.cli.progress import Stage
 from harness.sut import UsageError
 
-ROWS = ("history", "judging", "boundary", "simulation", "log-rules", "linearizability")
+ROWS = (
+    "history",
+    "judging",
+    "boundary",
+    "simulation",
+    "log-rules",
+    "linearizability",
+    "broker",
+    "broker-3",
+)
 LONG_ROWS = ("log-rules-100m", "linearizability-100k")
 """Rows that take so long that they are measured only when they are named."""
 

@@ -212,7 +212,7 @@ class SimFile:
         self._number = number
         self._closed = False
 
-    async def append(self, data: bytes) -> None:
+    async def append(self, data: bytes | memoryview) -> None:
         """Write at the end, as much as there is room for."""
         inode = self._use()
         room = self._disk._room(len(data))

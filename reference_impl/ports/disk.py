@@ -28,7 +28,7 @@ from reference_impl.ports.effects import Gate, Passage, Trouble
 class File(Protocol):
     """An open file. Several may be open on one path; they see the same bytes."""
 
-    async def append(self, data: bytes) -> None:
+    async def append(self, data: bytes | memoryview) -> None:
         """Write at the end."""
         ...
 
@@ -153,7 +153,7 @@ class _GatedFile:
         self.size = inner.size
         self.close = inner.close
 
-    async def append(self, data: bytes) -> None:
+    async def append(self, data: bytes | memoryview) -> None:
         """An effect: `append`."""
         do = self._inner.append
         await self._passage.run("append", lambda: do(data), path=self._path, bytes=len(data))

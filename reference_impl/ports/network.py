@@ -44,6 +44,10 @@ class Connection(Protocol):
         """That many bytes; EndOfStream if the peer closes before."""
         ...
 
+    async def read_long(self, count: int) -> bytes | bytearray:
+        """The same; of much, a bytearray that nobody else has may be cheaper."""
+        ...
+
     async def read_some(self, most: int) -> bytes:
         """At least one byte and at most that many; EndOfStream if there are no more."""
         ...
@@ -138,6 +142,7 @@ class _GatedConnection:
         self._inner = inner
         self._passage = Passage(gate, "network", self._broken)
         self.read_exactly = inner.read_exactly
+        self.read_long = inner.read_long
         self.read_some = inner.read_some
         self.close = inner.close
         self.abort = inner.abort

@@ -29,7 +29,7 @@ DESTRUCTIVE = (
 PEACEFUL = tuple(api for api in apis.offered_by(apis.BROKER) if api not in DESTRUCTIVE)
 OF_CONTROLLERS = apis.offered_by(apis.CONTROLLER)
 
-several = settings(max_examples=50)
+several = settings(max_examples=15)
 many = settings(max_examples=1500)
 
 

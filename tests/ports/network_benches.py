@@ -27,6 +27,7 @@ import pytest
 from sim_network_bench import sim_network
 
 from reference_impl.live.network import StreamNetwork
+from reference_impl.live.sockets import SocketNetwork
 from reference_impl.ports.effects import OpenGate
 from reference_impl.ports.network import Address, GatedNetwork, Handler, Listener, Network
 
@@ -227,6 +228,11 @@ def live_network() -> Iterator[NetworkBench]:
 
 
 @contextmanager
+def socket_network() -> Iterator[NetworkBench]:
+    yield LiveNetworkBench(SocketNetwork(), SocketNetwork())
+
+
+@contextmanager
 def gated_network() -> Iterator[NetworkBench]:
     client, server = (GatedNetwork(StreamNetwork(), OpenGate()) for _ in range(2))
     yield LiveNetworkBench(client, server)
@@ -243,6 +249,7 @@ def live_peer() -> Iterator[PeerBench]:
 
 NETWORKS = [
     pytest.param(live_network, id="live"),
+    pytest.param(socket_network, id="live-sockets"),
     pytest.param(gated_network, id="live-gated"),
     pytest.param(sim_network, id="sim"),
 ]

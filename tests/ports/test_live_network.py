@@ -24,7 +24,7 @@ NOT_CONNECTION_ERRORS = [
 def test_whatever_keeps_a_connection_from_being_made_is_a_connection_error(
     monkeypatch: pytest.MonkeyPatch, error: OSError
 ) -> None:
-    async def fail(*args: object) -> NoReturn:
+    async def fail(*args: object, **options: object) -> NoReturn:
         raise error
 
     monkeypatch.setattr(asyncio, "open_connection", fail)
