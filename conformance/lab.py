@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from conformance.classic.lab import record_classic
 from conformance.scenario import Scenario, on_topic
 from conformance.scenarios import SCENARIOS
 from harness.history import Run
@@ -21,10 +22,13 @@ from harness.sut.errors import LabBroken, UsageError
 from harness.workloads.boundary import generate
 from harness.workloads.script import Step, parse
 from harness.worlds import World, open_world
+from harness.worlds.recorder import SPENDING
 from nemesis.faults import fault_of_verb
 from spark_checkers.engine import Engine
 from spark_checkers.judge import judge_run, write_results
 
+CLASSIC, MIGRATION = "classic", "migration"
+PLAYED_ON_OTHERS = (MIGRATION,)
 OLDER_SCHEMA = 2
 SMOKE = """
     a  call  create t=smoke
@@ -40,6 +44,7 @@ class Plan:
 
     world: str
     seed: int
+    profiles: tuple[str, ...] = (MIGRATION,)
     scenarios: tuple[Scenario, ...] = SCENARIOS
     rounds: int = 2
     round_operations: int = 60
@@ -54,6 +59,7 @@ class Recorded:
     folder: Path
     played: list[Scenario] = field(default_factory=list)
     skipped: dict[Scenario, str] = field(default_factory=dict)
+    campaigns: list[str] = field(default_factory=list)
 
 
 Progress = Callable[[str], None]
@@ -63,19 +69,32 @@ def record(run: Run, sut: Sut, plan: Plan, *, progress: Progress = lambda text: 
     """Play the plan, seal the history. What was recorded stays, whatever happens."""
     recorded = Recorded(folder=run.folder)
     try:
-        older = [s for s in plan.scenarios if s.older_schema]
-        with open_world(plan.world, run=run, sut=sut, seed=plan.seed) as world:
-            for scenario in plan.scenarios:
-                if not scenario.older_schema:
-                    play_scenario(world, scenario, recorded, progress)
-            for number in range(plan.rounds):
-                progress(f"round {number + 1} of {plan.rounds}")
-                world.play(_round(plan, number, world.supports))
-        for part, scenario in enumerate(older, start=1):
-            _play_from_older_schema(run, sut, plan, scenario, part, recorded, progress)
+        if CLASSIC in plan.profiles:
+            mutants = sut.reference.mutants if sut.reference else ()
+            record_classic(
+                run, world=plan.world, seed=plan.seed, mutants=mutants, progress=progress
+            )
+            recorded.campaigns.append(CLASSIC)
+        if MIGRATION in plan.profiles:
+            _record_migration(run, sut, plan, recorded, progress)
     finally:
         run.seal()
     return recorded
+
+
+def _record_migration(
+    run: Run, sut: Sut, plan: Plan, recorded: Recorded, progress: Progress
+) -> None:
+    older = [s for s in plan.scenarios if s.older_schema]
+    with open_world(plan.world, run=run, sut=sut, seed=plan.seed) as world:
+        for scenario in plan.scenarios:
+            if not scenario.older_schema:
+                play_scenario(world, scenario, recorded, progress)
+        for number in range(plan.rounds):
+            progress(f"round {number + 1} of {plan.rounds}")
+            world.play(_round(plan, number, world.supports))
+    for part, scenario in enumerate(older, start=1):
+        _play_from_older_schema(run, sut, plan, scenario, part, recorded, progress)
 
 
 def smoke(run: Run, sut: Sut, plan: Plan) -> int:
@@ -150,8 +169,10 @@ def judge(
     Rules that nothing here could exercise are not observable; rules whose scenario rests on a fault
     that never landed have no proof.
     """
+    rules = tuple(rules)
     judgement = judge_run(recorded.folder, rules, engine, reference=reference, progress=progress)
-    unplayable, toothless = _unplayable(recorded), _toothless(recorded, engine)
+    unplayable = _unplayable(recorded)
+    toothless = {**_toothless(recorded, engine), **_toothless_campaigns(recorded, rules, engine)}
     if not unplayable and not toothless:
         return judgement
     judged = tuple(_observable(_proven(j, toothless), unplayable) for j in judgement.judged)
@@ -170,9 +191,18 @@ _FAULTS_OF_TOPICS = """
 """
 
 
+# Cluster faults of which no window of the run has landed.
+_MISSED = """
+    SELECT fault FROM fault_windows GROUP BY fault
+    HAVING sum(CASE WHEN landed THEN 1 ELSE 0 END) = 0 ORDER BY fault
+"""
+
+
 def _toothless(recorded: Recorded, engine: Engine) -> Mapping[str, str]:
     """Rules with a scenario in which a fault was tried and never bit, with the fault."""
     landed: dict[str, set[str]] = {}
+    if not recorded.played:
+        return {}
     for row in engine.rows(_FAULTS_OF_TOPICS):
         if row["landed"]:
             landed.setdefault(row["topic"], set()).add(row["fault"])
@@ -186,6 +216,18 @@ def _toothless(recorded: Recorded, engine: Engine) -> Mapping[str, str]:
             if fault is not None and fault.name not in seen:
                 missing |= dict.fromkeys(scenario.rules, fault.name)
     return missing
+
+
+def _toothless_campaigns(
+    recorded: Recorded, rules: Iterable[Rule], engine: Engine
+) -> Mapping[str, str]:
+    """Rules of the profiles of campaigns in which a fault was tried and never bit."""
+    if not recorded.campaigns:
+        return {}
+    missed = [str(row["fault"]) for row in engine.rows(_MISSED) if row["fault"] != SPENDING]
+    if not missed:
+        return {}
+    return {rule.id: missed[0] for rule in rules if rule.profile in recorded.campaigns}
 
 
 def _proven(judged: Judged, toothless: Mapping[str, str]) -> Judged:

@@ -19,13 +19,14 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from conformance.catalogue import CATALOGUE, PROFILES
-from conformance.lab import Plan, judge, record
-from conformance.mutants import AnyMutant
+from conformance.catalogue import CATALOGUE
+from conformance.classic.programs import recorded_programs, verdicts_of
+from conformance.lab import CLASSIC, MIGRATION, Plan, judge, record
+from conformance.mutants import AnyMutant, profile_of
 from harness.history import Run
-from harness.rules import Catalogue, Rule, Status, Verdict
+from harness.rules import Catalogue, Judged, Rule, Status, Verdict
 from harness.sut import reference_sut
-from reference_impl.decisions import SqlMutant
+from reference_impl.decisions import Mutant, SqlMutant, load_mutant
 from spark_checkers.engine import InlineEngine
 
 SEED = 1
@@ -39,6 +40,7 @@ class Job:
     mutant: str | None
     control_plane: str | None
     world: str
+    profile: str = MIGRATION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +128,13 @@ def control_plane_of(mutant: AnyMutant | None, world: str) -> str:
     return "postgres"
 
 
+def kind_of(mutant: AnyMutant, world: str) -> tuple[str, str]:
+    """The profile that a mutant is about, and the control plane it needs there, if any."""
+    if profile_of(mutant) == CLASSIC:
+        return CLASSIC, ""
+    return MIGRATION, control_plane_of(mutant, world)
+
+
 def kill_matrix(
     mutants: Mapping[str, AnyMutant],
     *,
@@ -134,11 +143,12 @@ def kill_matrix(
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Matrix:
     """Run every mutant in a pool of processes and gather the matrix in order of name."""
-    planes = sorted({control_plane_of(m, world) for m in mutants.values()})
-    jobs = [Job(mutant=None, control_plane=plane, world=world) for plane in planes]
+    kinds = sorted({kind_of(m, world) for m in mutants.values()})
+    jobs = [Job(mutant=None, control_plane=p, world=world, profile=kind) for kind, p in kinds]
     jobs += [
-        Job(mutant=ref, control_plane=control_plane_of(mutant, world), world=world)
+        Job(mutant=ref, control_plane=plane, world=world, profile=kind)
         for ref, mutant in mutants.items()
+        for kind, plane in (kind_of(mutant, world),)
     ]
     outcomes: dict[Job, Outcome] = {}
     context = multiprocessing.get_context("spawn")
@@ -154,7 +164,9 @@ def kill_matrix(
     ]
     return Matrix(
         world=world,
-        baselines={str(j.control_plane): o for j, o in outcomes.items() if j.mutant is None},
+        baselines={
+            j.control_plane or j.profile: o for j, o in outcomes.items() if j.mutant is None
+        },
         rows=tuple(sorted(rows, key=lambda row: row.mutant.name)),
     )
 
@@ -168,30 +180,55 @@ def _die_with() -> None:
 def run_job(job: Job) -> Outcome:
     """Record and judge one run in a throwaway folder."""
     started = monotonic()
+    try:
+        judged = _played(job) if _has_programs(job) else _recorded(job)
+    except (Exception, SystemExit) as error:
+        # Whatever a mutant makes the lab do, it proves nothing about a rule.
+        reason = str(error) or type(error).__name__
+        return Outcome(failed=(), exercised=(), broken=reason, seconds=monotonic() - started)
+    broken = [j.reason for j in judged if j.verdict is Verdict.BROKEN]
+    return Outcome(
+        failed=_ids(j for j in judged if j.verdict is Verdict.FAIL),
+        exercised=_ids(j for j in judged if j.result.exercised),
+        broken="; ".join(broken),
+        seconds=monotonic() - started,
+    )
+
+
+def _ids(judged: Iterable[Judged]) -> tuple[str, ...]:
+    return tuple(sorted({one.rule.id for one in judged}))
+
+
+def _recorded(job: Job) -> Sequence[Judged]:
+    """By the lab, as any system would be."""
     mutants = () if job.mutant is None else (job.mutant,)
-    sut = reference_sut(control_plane=job.control_plane, mutants=mutants)
-    rules = CATALOGUE.of_profiles(PROFILES).judged()
+    sut = reference_sut(control_plane=job.control_plane or None, mutants=mutants)
+    rules = CATALOGUE.of_profiles((job.profile,)).played()
+    plan = Plan(world=job.world, seed=SEED, rounds=ROUNDS, profiles=(job.profile,))
     engine = InlineEngine()
     try:
         with tempfile.TemporaryDirectory(prefix="tidemark-selfcheck-") as folder:
             run = Run.create(
                 Path(folder) / "run", run="selfcheck", sut=sut.name, world=job.world, seed=SEED
             )
-            recorded = record(run, sut, Plan(world=job.world, seed=SEED, rounds=ROUNDS))
-            judgement = judge(recorded, rules, engine, reference=True)
-    except (Exception, SystemExit) as error:
-        # Whatever a mutant makes the lab do, it proves nothing about a rule.
-        reason = str(error) or type(error).__name__
-        return Outcome(failed=(), exercised=(), broken=reason, seconds=monotonic() - started)
+            return judge(record(run, sut, plan), rules, engine, reference=True).judged
     finally:
         engine.close()
-    broken = [j.reason for j in judgement.judged if j.verdict is Verdict.BROKEN]
-    return Outcome(
-        failed=tuple(j.rule.id for j in judgement.judged if j.verdict is Verdict.FAIL),
-        exercised=tuple(j.rule.id for j in judgement.judged if j.result.exercised),
-        broken="; ".join(broken),
-        seconds=monotonic() - started,
-    )
+
+
+def _has_programs(job: Job) -> bool:
+    if job.profile != CLASSIC or job.world != "sim":
+        return False
+    return job.mutant is None or job.mutant.rpartition(":")[2] in recorded_programs()
+
+
+def _played(job: Job) -> Sequence[Judged]:
+    """A mutant of the cluster by the program that shows it; the sound cluster by all of them."""
+    if job.mutant is not None:
+        mutant = load_mutant(job.mutant)
+        assert isinstance(mutant, Mutant)
+        return verdicts_of(recorded_programs()[mutant.name], mutant)
+    return [one for program in recorded_programs().values() for one in verdicts_of(program)]
 
 
 def statuses(catalogue: Catalogue, matrices: Iterable[Mapping[str, Any]]) -> dict[str, Status]:

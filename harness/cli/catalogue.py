@@ -63,6 +63,7 @@ def _facts(rule: Rule) -> list[tuple[str, str]]:
         ("planned", rule.planned),
         ("no proof", rule.unprovable),
         ("unproven", rule.unproven),
+        ("awaits", rule.awaits),
     )
     facts = [(word, text) for word, text in named if text]
     for scenario in SCENARIOS:

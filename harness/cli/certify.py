@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.catalogue import CATALOGUE, PROFILES
-from conformance.lab import Plan, Recorded, judge, record, smoke
+from conformance.lab import MIGRATION, PLAYED_ON_OTHERS, Plan, Recorded, judge, record, smoke
 from conformance.scenarios import SCENARIOS
 from harness.cli.java import java_home_for_spark
 from harness.cli.progress import Stage, plural
@@ -126,8 +126,10 @@ def _rules(options: Options, sut: Sut) -> Catalogue:
             )
         if profile not in sut.profiles:
             raise UsageError(f"{sut.name} does not claim {profile!r}; it claims {sut.profiles}")
-    claimed = options.profiles or tuple(p for p in PROFILES if p in sut.profiles)
-    chosen = CATALOGUE.of_profiles(claimed).judged()
+    claimed = options.profiles or tuple(
+        p for p in PROFILES if p in sut.profiles and (sut.reference or p in PLAYED_ON_OTHERS)
+    )
+    chosen = CATALOGUE.of_profiles(claimed).played()
     if options.rules:
         wanted = {CATALOGUE[rule].id for rule in options.rules}
         chosen = Catalogue(rule for rule in chosen if rule.id in wanted)
@@ -156,7 +158,13 @@ def _plan(options: Options, world: str, rules: Iterable[Any]) -> Plan:
         raise UsageError(f"there is no world {world!r}; known: {', '.join(WORLDS)}")
     wanted = {rule.id for rule in rules}
     scenarios = tuple(s for s in SCENARIOS if wanted & set(s.rules))
-    return Plan(world=world, seed=options.seed, scenarios=scenarios, rounds=options.rounds)
+    return Plan(
+        world=world,
+        seed=options.seed,
+        profiles=tuple(sorted({rule.profile for rule in rules})),
+        scenarios=scenarios,
+        rounds=options.rounds,
+    )
 
 
 def _header(
@@ -188,13 +196,16 @@ def _header(
 
 
 def _record(run_: Run, sut: Sut, plan: Plan, stage: Stage) -> Recorded:
-    with stage("smoke") as line:
-        line.done(f"{smoke(run_, sut, plan)} calls answered")
+    if MIGRATION in plan.profiles:
+        with stage("smoke") as line:
+            line.done(f"{smoke(run_, sut, plan)} calls answered")
     with stage("record") as line:
         recorded = record(run_, sut, plan, progress=line.progress)
         skipped = f", {len(recorded.skipped)} not playable here" if recorded.skipped else ""
-        scenarios = plural(len(recorded.played), "scenario")
-        line.done(f"{scenarios}, {plural(plan.rounds, 'round')}{skipped}")
+        said = [plural(len(recorded.campaigns), "campaign")] if recorded.campaigns else []
+        if MIGRATION in plan.profiles:
+            said += [plural(len(recorded.played), "scenario"), plural(plan.rounds, "round")]
+        line.done(f"{', '.join(said)}{skipped}")
     return recorded
 
 
@@ -204,7 +215,10 @@ def _judge(
     with stage("judge") as line:
         line.progress(f"starting {options.engine}")
         engine = open_chosen_engine(
-            options.engine, master=options.master, log=recorded.folder / "spark.log"
+            options.engine,
+            master=options.master,
+            log=recorded.folder / "spark.log",
+            judged_bytes=(recorded.folder / "history.jsonl").stat().st_size,
         )
         try:
             judgement = judge(
@@ -231,10 +245,12 @@ def _check_engine(name: str, master: str) -> str | None:
     return java_home_for_spark() if needs_java else None
 
 
-def open_chosen_engine(name: str, *, master: str, log: Path) -> Engine:
-    """The engine asked for on a command line."""
+def open_chosen_engine(
+    name: str, *, master: str, log: Path, judged_bytes: int | None = None
+) -> Engine:
+    """The engine asked for on a command line, made for so much to judge."""
     java_home = _check_engine(name, master)
-    return open_engine(name, master=master, java_home=java_home, log=log)
+    return open_engine(name, master=master, java_home=java_home, log=log, judged_bytes=judged_bytes)
 
 
 def _conclude(

@@ -50,3 +50,7 @@ class Catalogue:
     def judged(self) -> Catalogue:
         """The rules that have a judge."""
         return Catalogue(rule for rule in self if rule.judge is not None)
+
+    def played(self) -> Catalogue:
+        """The rules that the lab can exercise on a running system."""
+        return Catalogue(rule for rule in self.judged() if not rule.awaits)

@@ -110,7 +110,8 @@ class Rule:
     the circumstances of `allowed_under` it is reported and nobody's fault.
     What Kafka itself promises stands in no design; `source` names where Kafka says it.
     `planned` and `unprovable` carry the reason why there is no judge (yet, or ever); `unproven` the
-    reason why nothing of the reference can break it yet.
+    reason why nothing of the reference can break it yet; `awaits` what the lab has to learn before
+    it can exercise it on a running system. Recorded histories are judged by it all the same.
     """
 
     id: str
@@ -130,6 +131,7 @@ class Rule:
     planned: str = ""
     unprovable: str = ""
     unproven: str = ""
+    awaits: str = ""
     source: str = ""
     anomaly: str = ""
     allowed_under: tuple[str, ...] = ()

@@ -132,6 +132,6 @@ def reference_sut(
     return Sut(
         name="reference",
         version=version,
-        profiles=("migration",),
+        profiles=("classic", "migration"),
         reference=Reference(control_plane=control_plane, mutants=mutants),
     )

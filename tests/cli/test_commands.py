@@ -37,11 +37,13 @@ KEPT_WRITE = LOST_WRITE.replace("{:x [[1 4]", "{:x [[0 1] [1 4]")
 FRESH_READ = STALE_READ.replace(":ok\t:read\tnil", ":ok\t:read\t1")
 
 COMMANDS = {
-    "certify-pass": "certify --world sim --engine inline",
-    "certify-fail": f"certify --world sim --engine inline --rounds 0 --mutant {MUTANT}",
+    "certify-pass": "certify --profile migration --world sim --engine inline",
+    "certify-fail": "certify --profile migration --world sim --engine inline --rounds 0"
+    f" --mutant {MUTANT}",
     "certify-readme": "certify --rule MIG-003 --world sim --engine inline --rounds 0"
     f" --mutant {MUTANT}",
-    "certify-one-rule": "certify --world sim --engine inline --rounds 0 --rule MIG-003",
+    "certify-one-rule": "certify --profile migration --world sim --engine inline --rounds 0"
+    " --rule MIG-003",
     "certify-unknown-rule": "certify --rule MIG-999",
     "certify-unknown-profile": "certify --profile tiered",
     "certify-unknown-world": "certify --world mars",
@@ -155,7 +157,9 @@ def test_every_golden_file_belongs_to_a_command() -> None:
 def test_json_stands_alone_on_standard_output(
     place: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code = run("certify --world sim --engine inline --rounds 1 --json", monkeypatch)
+    code = run(
+        "certify --profile migration --world sim --engine inline --rounds 1 --json", monkeypatch
+    )
     document = json.loads(capfd.readouterr().out)
 
     assert (code, document["verdict"], document["certified"]) == (0, "pass", True)
@@ -198,7 +202,7 @@ def test_a_judged_run_can_be_shown_again_with_its_exit_code(
 def test_replaying_a_run_records_the_same_history(
     place: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run("certify --world sim --engine inline", monkeypatch)
+    run("certify --profile migration --world sim --engine inline", monkeypatch)
     run("replay 1", monkeypatch)
 
     def shards(number: int) -> dict[str, bytes]:

@@ -141,7 +141,7 @@ def test_a_waiver_for_no_rule_is_a_usage_error(place: Path, tidemark: Any) -> No
 def test_part_of_a_run_is_never_certified(
     tidemark: Any, capfd: pytest.CaptureFixture[str], part: str
 ) -> None:
-    assert tidemark(f"certify --world sim --engine inline {part}") == 0
+    assert tidemark(f"certify --profile migration --world sim --engine inline {part}") == 0
     assert tidemark("report 1") == 0
 
     assert verdict("runs/1")["certified"] is False
@@ -152,11 +152,11 @@ def test_part_of_a_run_is_never_certified(
 def test_a_run_needs_a_folder_of_its_own(place: Path, tidemark: Any) -> None:
     (place / "mine" / "shards").mkdir(parents=True)
 
-    assert tidemark("certify --world sim --engine inline --out mine") == 64
+    assert tidemark("certify --profile migration --world sim --engine inline --out mine") == 64
 
 
 def test_a_run_that_was_cut_short_is_sealed_and_is_no_proof(place: Path, tidemark: Any) -> None:
-    tidemark("certify --world sim --engine inline --rounds 0")
+    tidemark("certify --profile migration --world sim --engine inline --rounds 0")
     Path("runs/1/history.jsonl").unlink()
     shard = Path("runs/1/shards/sim-0.jsonl")
     shard.write_bytes(shard.read_bytes()[:-200])
@@ -167,7 +167,7 @@ def test_a_run_that_was_cut_short_is_sealed_and_is_no_proof(place: Path, tidemar
 def test_a_history_that_was_changed_is_no_proof(
     tidemark: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    tidemark("certify --world sim --engine inline --rounds 1")
+    tidemark("certify --profile migration --world sim --engine inline --rounds 1")
     history = Path("runs/1/history.jsonl")
     history.write_bytes(history.read_bytes().replace(b'"boundary":100', b'"boundary":101', 1))
 
@@ -177,8 +177,8 @@ def test_a_history_that_was_changed_is_no_proof(
 
 
 def test_the_history_of_another_run_is_refused(tidemark: Any) -> None:
-    tidemark("certify --world sim --engine inline --rounds 0 --seed 1")
-    tidemark("certify --world sim --engine inline --rounds 0 --seed 2")
+    tidemark("certify --profile migration --world sim --engine inline --rounds 0 --seed 1")
+    tidemark("certify --profile migration --world sim --engine inline --rounds 0 --seed 2")
     Path("runs/1/history.jsonl").write_bytes(Path("runs/2/history.jsonl").read_bytes())
 
     assert tidemark("check 1 --engine inline") == 64
@@ -187,7 +187,7 @@ def test_the_history_of_another_run_is_refused(tidemark: Any) -> None:
 def test_one_unreadable_run_does_not_hide_the_others(
     place: Path, tidemark: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    tidemark("certify --world sim --engine inline --rounds 0 --rule MIG-003")
+    tidemark("certify --profile migration --world sim --engine inline --rounds 0 --rule MIG-003")
     (place / "runs" / "junk").mkdir()
     (place / "runs" / "junk" / "header.json").write_text("garbage", encoding="utf-8")
     capfd.readouterr()

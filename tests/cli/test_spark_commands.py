@@ -13,7 +13,7 @@ from harness.cli.app import main
 from spark_checkers.engine import SparkEngine
 
 BROKEN = (
-    "certify --world sim --rounds 0 --json"
+    "certify --profile migration --world sim --rounds 0 --json"
     " --mutant conformance.mutants.boundary:higher-epoch-moves-the-boundary"
 )
 STALE = """\

@@ -34,6 +34,8 @@ def test_the_catalogue_has_no_flaw() -> None:
     for scenario in SCENARIOS:
         for rule in scenario.rules:
             exercised.setdefault(rule, []).append(scenario.name)
+    for played in CATALOGUE.of_profiles(("classic",)).played():
+        exercised.setdefault(played.id, []).append("the campaign of classic")
 
     found = lint(
         CATALOGUE,

@@ -14,7 +14,9 @@ one. What requests to produce and to fetch show is judged by the rules beside th
 
 from __future__ import annotations
 
-from conformance.catalogue.kafka.fragments import kafka_rule
+from functools import partial
+
+from conformance.catalogue.kafka import fragments
 from harness.rules import Cycles, Holds, Level, Rule
 
 ORDER = "Order of the log"
@@ -25,6 +27,8 @@ TRANSACTIONS = "Transactions"
 
 SUBSCRIBE = "subscribe"
 WW_DEPS = "ww-deps"
+
+kafka_rule = partial(fragments.kafka_rule, awaits="a workload of sends and polls")
 
 KNOWN = "delta IS NOT NULL"
 STEP = ("completion", "value_before", "value", "delta", "place_before", "place")

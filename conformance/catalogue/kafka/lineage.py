@@ -40,6 +40,7 @@ def transactions(when: str, holds: str, *show: str, words: tuple[str, ...]) -> H
 RULES = (
     kafka_rule(
         id="KFK-070",
+        unproven="",
         section=EPOCHS,
         source="KIP-101",
         sentence="Records of a leader epoch stand beyond all records of earlier epochs.",
@@ -83,9 +84,11 @@ RULES = (
         judge=Holds(
             table="part_epoch_ends",
             when="TRUE",
-            holds="skipped_epoch IS NULL AND coalesce(later_first >= answered_offset, TRUE)"
-            " AND (leader_epoch >= current_leader_epoch"
-            " OR coalesce(last_within < answered_offset, TRUE))",
+            # The leader's own epoch ends with its log, and not all of that may be committed: it
+            # grows, and a later leader may begin below it.
+            holds="skipped_epoch IS NULL AND (leader_epoch >= current_leader_epoch"
+            " OR coalesce(later_first >= answered_offset, TRUE)"
+            " AND coalesce(last_within < answered_offset, TRUE))",
             show=(
                 "asked_epoch",
                 "current_leader_epoch",
@@ -107,6 +110,7 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-073",
+        unproven="",
         section=EPOCHS,
         source="KIP-101",
         sentence="A leader epoch begins beyond everything that earlier epochs showed as committed.",
@@ -129,6 +133,7 @@ RULES = (
     kafka_rule(
         id="KFK-075",
         section=GROUPS,
+        awaits="consumer groups",
         source="documentation, Design: consumer offset tracking",
         sentence="The committed offset told is the last committed, or one then being committed.",
         assumes=DURABLE,
@@ -148,6 +153,7 @@ RULES = (
     kafka_rule(
         id="KFK-080",
         section=TRANSACTIONS,
+        awaits="transactions",
         source="KIP-98",
         sentence="A transaction of which read_committed readers see a record is seen whole.",
         assumes=LASTING,
@@ -169,6 +175,7 @@ RULES = (
     kafka_rule(
         id="KFK-081",
         section=TRANSACTIONS,
+        awaits="transactions",
         source="KIP-98",
         sentence="A transaction that was not committed is not seen by read_committed readers.",
         assumes=DURABLE,
@@ -186,6 +193,7 @@ RULES = (
     kafka_rule(
         id="KFK-082",
         section=TRANSACTIONS,
+        awaits="transactions",
         source="KIP-98",
         sentence="No record of a transaction is seen by read_committed readers before its commit.",
         judge=transactions(

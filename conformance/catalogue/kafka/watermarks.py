@@ -86,6 +86,7 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-054",
+        unproven="",
         section=LISTS,
         source="KIP-207",
         sentence="The latest offset is not below what was acknowledged or shown before it.",

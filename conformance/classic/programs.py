@@ -1,0 +1,85 @@
+"""Short programs of the machine, one for each mutant: what shows it, as found and shrunk once.
+
+`programs.json` holds steps of `ClassicMachine`. Played on a mutant they make the rules it names
+fail; played on the sound cluster they must not. So the kill matrix needs no search. When the
+cluster changes, a program may no longer show its mutant: `python -m conformance.classic.programs
+NAME…` looks for a new one (without names: for all of them).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from conformance.machines.classic import ClassicMachine
+from conformance.machines.judging import explore_together
+from conformance.mutants import PROGRAMS, replication, replication_logs
+from harness.rules import Judged
+from harness.state_machines import machine as machines
+from harness.state_machines.explore import play
+from harness.state_machines.machine import Violated
+from harness.state_machines.program import Step, steps_of
+from reference_impl.decisions import Mutant
+
+FILE = PROGRAMS
+MUTANTS = {one.name: one for one in (*replication.MUTANTS, *replication_logs.MUTANTS)}
+SEED = 1
+EXAMPLES, STEPS = 150, 15
+
+
+def recorded_programs() -> Mapping[str, Sequence[Step]]:
+    """The program of each mutant that has one."""
+    known: dict[str, list[list[Any]]] = json.loads(FILE.read_text("utf-8"))
+    return {
+        name: [Step(step, arguments, {}) for step, arguments in program]
+        for name, program in known.items()
+    }
+
+
+def verdicts_of(program: Sequence[Step], *mutants: Mutant) -> Sequence[Judged]:
+    """What every rule says about the history of a program, on the cluster with those mutants."""
+    found: list[Judged] = []
+
+    class Watched(ClassicMachine):
+        def judge(self, folder: Path) -> Sequence[str]:
+            found.extend(self.judged(folder).judged)
+            return []
+
+    Watched.__name__ = ClassicMachine.__name__
+    play(Watched.with_seed(SEED, *mutants), program)
+    return found
+
+
+def search(name: str) -> list[list[Any]]:
+    """Look for the smallest program that shows a mutant."""
+    with tempfile.TemporaryDirectory(prefix="tidemark-programs-") as folder:
+        machines.RUNS = Path(folder)
+        try:
+            machine: Any = ClassicMachine.with_seed(SEED, MUTANTS[name])
+            explore_together(machine, examples=EXAMPLES, steps=STEPS)
+        except Violated:
+            kept = Path(folder) / f"{ClassicMachine.__name__}-{SEED}"
+            return [[name, dict(arguments)] for name, arguments in steps_of(kept)]
+    raise LookupError(f"{EXAMPLES} examples show nothing of {name}")
+
+
+def main(names: Iterable[str]) -> None:
+    """Renew programs; prints what each of them shows."""
+    known: dict[str, list[list[Any]]] = json.loads(FILE.read_text("utf-8"))
+    for name in names or MUTANTS:
+        known[name] = search(name)
+        FILE.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        failed = [
+            one.rule.id
+            for one in verdicts_of(recorded_programs()[name], MUTANTS[name])
+            if one.verdict.value == "fail"
+        ]
+        print(f"{name}: {len(known[name])} steps, {' '.join(failed)}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,1 @@
+"""State machines of the reference, judged by the catalogue."""

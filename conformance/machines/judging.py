@@ -1,0 +1,213 @@
+"""How histories of the classic cluster are judged: by all rules of partitions, many at a time.
+
+What a rule costs is planning its queries, not answering them: a history of a hundred lines takes as
+long as one of ten thousand, or as a hundred of them side by side. So a search plays many examples
+before it has them judged together, and while a program is made smaller only the rule that it broke
+is asked.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import shutil
+import tempfile
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import ClassVar
+
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from conformance.catalogue import CATALOGUE
+from harness.history import History
+from harness.history.sources import Source
+from harness.rules import Judgement, Rule, Verdict
+from harness.state_machines.dice import BACKEND
+from harness.state_machines.explore import Unrepeatable, play, shrunk
+from harness.state_machines.machine import SimulatedMachine, Violated
+from harness.state_machines.program import Step
+from harness.sut.errors import LabBroken
+from spark_checkers.engine import InlineEngine
+from spark_checkers.judge import judge_run
+from spark_checkers.many import judge_many
+from spark_checkers.side_by_side import Ground
+
+PROFILES = ("classic",)
+# Those of a partition and its requests. The others are about transactions, groups and subscribed
+# consumers, of which these histories have none.
+RULES: tuple[Rule, ...] = tuple(CATALOGUE.of_profiles(PROFILES).played())
+UNSETTLED = "unsettled"
+GROUND = Ground(profiles=PROFILES, reference=True)
+
+
+@functools.cache
+def engine() -> InlineEngine:
+    """One for the whole process: opening one costs more than a question to it."""
+    return InlineEngine()
+
+
+class JudgedMachine(SimulatedMachine):
+    """A machine whose histories the rules of partitions judge."""
+
+    profiles = PROFILES
+    judged_by: ClassVar[Sequence[Rule]] = RULES
+    unsettled: str = ""  # what did not come to rest after everything was healed
+
+    def judge(self, folder: Path) -> Sequence[str]:
+        """Every rule that is broken, with the first that shows it."""
+        return [*self.restless(), *broken_rules(self.judged(folder))]
+
+    def judged(self, folder: Path) -> Judgement:
+        """What every rule says."""
+        return judge_run(folder, self.judged_by, engine(), reference=True)
+
+    def restless(self) -> list[str]:
+        """What is wrong whatever the rules say: a cluster that was healed and did not recover."""
+        return [f"{UNSETTLED}: {self.unsettled}"] if self.unsettled else []
+
+
+def broken_rules(judgement: Judgement) -> list[str]:
+    """Each rule that failed, and what shows it."""
+    for one in judgement.judged:
+        if one.verdict is Verdict.BROKEN:
+            raise LabBroken(f"{one.rule.id} could not be judged: {one.reason}")
+    if judgement.problems:
+        raise LabBroken(f"the history has lines that nobody can judge: {judgement.problems[0]}")
+    return [
+        f"{one.rule.id}: {one.rule.sentence} ({one.result.findings[0].seen})"
+        for one in judgement.judged
+        if one.verdict is Verdict.FAIL
+    ]
+
+
+def explore_together(
+    machine: type[JudgedMachine], *, examples: int, steps: int = 20, together: int = 10
+) -> None:
+    """`explore`, with so many histories judged at a time; fails with the smallest that fails.
+
+    The machine's seed decides which programs are played, and in which order.
+    """
+    with tempfile.TemporaryDirectory(prefix="tidemark-together-") as scratch:
+        search = _Search(machine, Path(scratch), together)
+        search.look(examples=examples, steps=steps)
+    if search.found is None:
+        return
+    program, way = search.found
+    smallest = shrunk(_only_by(machine, way), program, way=way)
+    play(machine, smallest)
+    raise Unrepeatable(f"{machine.__name__}, seed {machine.seed}: it failed and then did not")
+
+
+class _Search:
+    """Examples that were played, and what was found in those that were judged."""
+
+    def __init__(self, machine: type[JudgedMachine], scratch: Path, together: int) -> None:
+        self.machine = machine
+        self.scratch = scratch
+        self.together = together
+        self.found: tuple[list[Step], str] | None = None
+        self._waiting: list[tuple[Path, list[Step]]] = []
+        self._played = 0
+
+    def look(self, *, examples: int, steps: int) -> None:
+        """Play until something is found, or so many have been played."""
+        chosen = settings(
+            max_examples=examples,
+            stateful_step_count=steps,
+            phases=(Phase.generate,),
+            backend=BACKEND,
+            database=None,
+            deadline=None,
+            report_multiple_bugs=False,
+            suppress_health_check=list(HealthCheck),
+        )
+        try:
+            with redirect_stdout(io.StringIO()):
+                run_state_machine_as_test(seed(self.machine.seed)(self._looking()), settings=chosen)
+        except Exception as problem:
+            # Hypothesis plays what failed once more, and wonders why it now fails elsewhere.
+            if not self.found:
+                raise LabBroken(f"{problem!r} came from no example") from problem
+        else:
+            self._judge_waiting()
+
+    def _looking(self) -> type[JudgedMachine]:
+        search = self
+
+        class Looking(self.machine):  # type: ignore[name-defined, misc]
+            def judge(self, folder: Path) -> Sequence[str]:
+                search.take(folder, self.program, restless=bool(self.restless()))
+                return ["found: among those judged together"] if search.found else []
+
+            def leave(self, problem: BaseException | None) -> str:
+                if problem is not None and search.found is None:
+                    search.failed(self.program, problem)
+                return ""
+
+        Looking.__name__ = self.machine.__name__
+        return Looking
+
+    def failed(self, program: Sequence[Step], problem: BaseException) -> None:
+        """An example failed by itself; what was played before it was not judged yet."""
+        self._judge_waiting()
+        if self.found is None:
+            self.found = (list(program), _way_of(problem))
+
+    def take(self, folder: Path, program: Sequence[Step], *, restless: bool) -> None:
+        """Keep a history until there are enough of them; one that did not settle has failed."""
+        if self.found is not None:
+            return
+        self._played += 1
+        kept = self.scratch / f"{self._played}.jsonl"
+        shutil.copyfile(folder / "history.jsonl", kept)
+        self._waiting.append((kept, list(program)))
+        if restless or len(self._waiting) >= self.together:
+            self._judge_waiting()
+        if restless and self.found is None:
+            self.found = (list(program), UNSETTLED)
+
+    def _judge_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        sources = [Source(name=path.name, address=str(path)) for path, _ in waiting]
+        outcomes = judge_many(
+            sources,
+            _ground,
+            lambda _: self.machine.judged_by,
+            engine(),
+            self.scratch / f"at-{self._played}",
+            workers=1,
+            kept=1,
+        )
+        for (path, program), outcome in zip(waiting, outcomes, strict=True):
+            if outcome.judgement is None:
+                raise LabBroken(f"{path.name} could not be judged: {outcome.unreadable}")
+            broken = broken_rules(outcome.judgement)
+            if broken and self.found is None:
+                self.found = (program, broken[0].partition(":")[0])
+            path.unlink()
+
+
+def _ground(history: History) -> Ground:
+    return GROUND
+
+
+def _way_of(problem: BaseException) -> str:
+    if isinstance(problem, Violated):
+        return str(problem).partition(":")[0]
+    return type(problem).__name__
+
+
+def _only_by(machine: type[JudgedMachine], way: str) -> type[JudgedMachine]:
+    """The machine, judged by one rule: other findings do not count while this one is looked for."""
+    rules = tuple(rule for rule in machine.judged_by if rule.id == way)
+
+    class Quick(machine):  # type: ignore[valid-type, misc]
+        judged_by = rules
+
+        def judge(self, folder: Path) -> Sequence[str]:
+            return broken_rules(self.judged(folder)) if rules else JudgedMachine.restless(self)
+
+    Quick.__name__ = machine.__name__
+    return Quick

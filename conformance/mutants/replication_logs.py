@@ -1,0 +1,81 @@
+"""Logs as a hurried engineer might have written them: producers and epochs, each with one mistake.
+
+A single broker that never restarts hides all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reference_impl.decisions import Mutant
+from reference_impl.log.decisions import AppendedBatch, EpochEntry
+
+
+def _no_duplicates_known(
+    batches: Sequence[AppendedBatch],
+    producer_epoch: int,
+    batch_epoch: int,
+    first_sequence: int,
+    last_sequence: int,
+) -> AppendedBatch | None:
+    return None
+
+
+def _any_sequence_fits(
+    producer_epoch: int, batch_epoch: int, last_sequence: int, first_sequence: int
+) -> bool:
+    return True
+
+
+def _producers_are_forgotten(segment_end_offset: int, known_up_to: int) -> bool:
+    return False
+
+
+def _epochs_stay(entries: Sequence[EpochEntry], end_offset: int) -> tuple[EpochEntry, ...]:
+    return tuple(entries)
+
+
+def _every_epoch_ends_with_the_log(
+    entries: Sequence[EpochEntry], epoch: int, log_end_offset: int
+) -> tuple[int, int]:
+    known = [entry.epoch for entry in entries if entry.epoch <= epoch]
+    return (known[-1], log_end_offset) if known else (-1, -1)
+
+
+MUTANTS = (
+    Mutant(
+        name="no-duplicates-known",
+        decision="find-duplicate",
+        replace=_no_duplicates_known,
+        why="a batch that is tried again is refused or appended again",
+    ),
+    Mutant(
+        name="producers-are-forgotten",
+        decision="producers-need-replay",
+        replace=_producers_are_forgotten,
+        rules=("KFK-037",),
+        why="what the log knows of producers is lost in a restart",
+    ),
+    Mutant(
+        name="epochs-stay",
+        decision="epochs-up-to",
+        replace=_epochs_stay,
+        why="a log that is cut keeps the epochs of what is gone",
+    ),
+    Mutant(
+        name="every-epoch-ends-with-the-log",
+        decision="end-offset-for-epoch",
+        replace=_every_epoch_ends_with_the_log,
+        why="an epoch is taken for the last one",
+    ),
+)
+
+# Not seen by the machine in forty examples: its clients send the next batch first too rarely.
+UNSEEN = (
+    Mutant(
+        name="any-sequence-fits",
+        decision="sequence-fits",
+        replace=_any_sequence_fits,
+        why="a later batch gets in before an earlier one that is tried again",
+    ),
+)

@@ -1,0 +1,86 @@
+"""The campaign of the profile `classic`: sound where it should be, the same again, seen to bite."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.catalogue import CATALOGUE
+from conformance.classic.campaign import ASSUMPTIONS, FAULTS
+from conformance.classic.lab import record_classic
+from harness.history import Run
+from harness.rules import Judgement, Verdict
+from harness.sut.errors import UsageError
+from spark_checkers.engine import InlineEngine
+from spark_checkers.judge import judge_run
+
+RULES = CATALOGUE.of_profiles(("classic",)).played()
+
+
+def recorded(
+    folder: Path, world: str, *mutants: str, seed: int = 1, faults: tuple[str, ...] = FAULTS
+) -> list[dict[str, Any]]:
+    run = Run.create(
+        folder, run=folder.name, sut="reference", world=world, profiles=["classic"], seed=seed
+    )
+    try:
+        record_classic(run, world=world, seed=seed, mutants=mutants, faults=faults)
+    finally:
+        run.seal()
+    return [json.loads(line) for line in run.history.read_text("utf-8").splitlines()]
+
+
+def judged(folder: Path) -> Judgement:
+    return judge_run(folder, RULES, InlineEngine(), reference=True)
+
+
+def landed(events: list[dict[str, Any]]) -> Counter[str]:
+    faults = [event for event in events if event["kind"] == "fault"]
+    return Counter(event["name"] for event in faults if event["phase"] == "landed")
+
+
+@pytest.mark.sim
+def test_the_cluster_keeps_its_promises_in_the_simulation(tmp_path: Path) -> None:
+    events = recorded(tmp_path / "run", "sim")
+    assert landed(events) == {"cut-link": 2, "kill-node": 2, "pause-node": 1, "reimage-node": 1}
+    verdicts = {one.rule.id: one.verdict for one in judged(tmp_path / "run").judged}
+    assert verdicts == dict.fromkeys(verdicts, Verdict.PASS)
+    assert len(verdicts) == 34
+
+
+@pytest.mark.sim
+def test_the_same_seed_records_the_same_history(tmp_path: Path) -> None:
+    fault = ("kill-leader",)
+    first = recorded(tmp_path / "run" / "first", "sim", seed=5, faults=fault)
+    second = recorded(tmp_path / "run" / "second", "sim", seed=5, faults=fault)
+    assert first[1:-1] == second[1:-1]
+
+
+@pytest.mark.sim
+@pytest.mark.parametrize("mutant", ["acknowledged-at-once", "leader-alone-commits"])
+def test_a_mutant_of_the_cluster_is_seen(tmp_path: Path, mutant: str) -> None:
+    reference = f"conformance.mutants.replication:{mutant}"
+    recorded(tmp_path / "run", "sim", reference, faults=("cut-off-leader",))
+    verdicts = [one.verdict for one in judged(tmp_path / "run").judged]
+    assert Verdict.FAIL in verdicts
+
+
+@pytest.mark.process
+def test_the_cluster_keeps_its_promises_as_processes(tmp_path: Path) -> None:
+    events = recorded(tmp_path / "run", "process")
+    assert landed(events) == {"cut-link": 2, "kill-node": 2, "pause-node": 1, "reimage-node": 1}
+    assert {one.verdict for one in judged(tmp_path / "run").judged} == {Verdict.PASS}
+
+
+def test_every_fault_says_which_assumption_it_breaks() -> None:
+    known = {name for rule in RULES for name in rule.assumes}
+    assert set(ASSUMPTIONS.values()) <= known
+
+
+def test_a_world_in_which_it_cannot_be_played_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be played in external"):
+        recorded(tmp_path / "run", "external")

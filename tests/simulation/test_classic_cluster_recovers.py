@@ -1,0 +1,102 @@
+"""What once kept a replica out of the ISR for ever, found by the classic machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+from uuid import UUID
+
+import pytest
+
+from harness.clients.admin import create_topic, leadership
+from harness.clients.operations import Place, delete_records, produce
+from harness.clients.raw import RawClient
+from harness.clusters.plan import ClusterPlan, broker_name
+from harness.clusters.simulated import CONTROLLER_PORT, SimulatedCluster
+from harness.simulation.simulation import Simulation
+from reference_impl.kafka.apis import BROKER_REGISTRATION
+from reference_impl.kafka.client import Peer
+from reference_impl.ports import Address
+
+pytestmark = pytest.mark.sim
+
+Result = TypeVar("Result")
+PLACE = Place("t", 0)
+PLAN = ClusterPlan(
+    brokers=3,
+    properties={"broker.session.timeout.ms": "1000", "broker.heartbeat.interval.ms": "300"},
+)
+
+
+class Cluster:
+    """Three brokers in a simulation, and a topic on all of them that broker 1 leads."""
+
+    def __init__(self, sim: Simulation) -> None:
+        self.sim = sim
+        self.nodes = SimulatedCluster(sim, PLAN)
+        self.nodes.settle()
+        self.ask(lambda client: create_topic(client, PLACE.topic, assignments=[[1, 2, 3]]))
+
+    def ask(self, work: Callable[[RawClient], Coroutine[Any, Any, Result]]) -> Result:
+        """Ask broker 1 something."""
+        client = RawClient(self.sim.lab, self.nodes.address(1))
+        try:
+            return self.sim.run(work(client))
+        finally:
+            client.abort()
+
+    def isr(self) -> list[int]:
+        return sorted(self.ask(lambda client: leadership(client, PLACE, patience_s=1.0)).isr)
+
+
+@contextmanager
+def cluster() -> Iterator[Cluster]:
+    with Simulation(seed=5) as sim:
+        yield Cluster(sim)
+
+
+def test_a_follower_joins_whose_leaders_log_starts_inside_a_batch() -> None:
+    with cluster() as made:
+        down = made.sim.faults.kill(broker_name(3))
+        made.sim.advance(3.0)
+        records = [("a", 1), ("b", 2)]
+        made.ask(lambda client: produce(client, PLACE, records=records, acks=-1))
+        deleted = made.ask(lambda client: delete_records(client, PLACE, offset=1))
+        assert deleted.fields["log_start_offset"] == 1
+        assert made.isr() == [1, 2]
+
+        down.heal()
+        made.sim.advance(5.0)
+        assert made.isr() == [1, 2, 3]
+
+
+def test_a_broker_registers_again_when_an_earlier_life_was_taken_for_the_latest() -> None:
+    with cluster() as made:
+        cut = made.sim.faults.cut(broker_name(2), "controller")
+        made.sim.advance(3.0)
+        assert made.isr() == [1, 3]
+        made.sim.run(_register_an_earlier_life(made, 2))
+
+        cut.heal()
+        made.sim.advance(5.0)
+        assert made.isr() == [1, 2, 3]
+
+
+async def _register_an_earlier_life(made: Cluster, broker: int) -> None:
+    at = made.nodes.address(broker)
+    listener = BROKER_REGISTRATION.request.Listener(
+        name="PLAINTEXT", host=at.host, port=at.port, security_protocol=0
+    )
+    request = BROKER_REGISTRATION.request(
+        broker_id=broker,
+        cluster_id=PLAN.cluster_id,
+        incarnation_id=UUID(int=77),
+        listeners=[listener],
+        log_dirs=[UUID(int=77)],
+        previous_broker_epoch=-1,
+    )
+    peer = Peer(made.sim.lab, Address("controller", CONTROLLER_PORT), "an earlier life")
+    answer = await peer.ask(BROKER_REGISTRATION, 4, request, timeout_s=5.0)
+    assert not answer.error_code
+    await peer.close()
