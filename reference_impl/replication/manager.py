@@ -43,6 +43,12 @@ class ReplicationSettings:
     fetcher: FetcherSettings
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TopicConfig:
+    log: LogConfig
+    min_insync_replicas: int
+
+
 class ReplicaManager:
     """Owns the partitions of a broker and everything that runs for them."""
 
@@ -67,6 +73,7 @@ class ReplicaManager:
         self.epoch_before = -1  # the broker's epoch in its last life, if that ended cleanly
         self._applying = False
         self._applied = Watched()
+        self._configs: dict[object, _TopicConfig] = {}
         self._clean = False
         self._found: dict[str, checkpoints.Offsets] = {}
         self._proposals = IsrProposals(
@@ -166,8 +173,8 @@ class ReplicaManager:
         for key, (topic_name, state) in wanted.items():
             partition = self._partitions.get(key) or await self._open(topic_name, *key)
             config = self._config(topic_name)
-            partition.min_insync_replicas = int(config["min.insync.replicas"])
-            partition.log.config = LogConfig.of(config)
+            partition.min_insync_replicas = config.min_insync_replicas
+            partition.log.config = config.log
             await partition.take(state)
             self._partitions[key] = partition
         self._follow()
@@ -180,27 +187,27 @@ class ReplicaManager:
     async def _open(self, topic: str, topic_id: UUID, index: int) -> Partition:
         directory = f"{topic}-{index}"
         where = (topic, index)
+        # Checkpoints are about the log that was there at the start, and about no later one.
+        found = {name: offsets.pop(where, 0) for name, offsets in self._found.items()}
         if await self._claim(directory, topic_id):
-            for offsets in self._found.values():
-                offsets.pop(where, None)
-        found = self._found
+            found = dict.fromkeys(found, 0)
         log = await Log.open(
             self._ports.disk,
             directory,
-            config=LogConfig.of(self._config(topic)),
+            config=self._config(topic).log,
             clock=self._ports.clock,
             clean=self._clean,
-            log_start_offset=found[checkpoints.LOG_STARTS].get(where, 0),
-            recovery_point=found[checkpoints.RECOVERY_POINTS].get(where, 0),
+            log_start_offset=found[checkpoints.LOG_STARTS],
+            recovery_point=found[checkpoints.RECOVERY_POINTS],
         )
-        committed = found[checkpoints.HIGH_WATERMARKS].get(where, 0)
+        committed = found[checkpoints.HIGH_WATERMARKS]
         log.high_watermark = max(log.log_start_offset, min(committed, log.log_end_offset))
         return Partition(
             topic=topic, topic_id=topic_id, index=index, log=log, surroundings=self._around
         )
 
     async def _claim(self, directory: str, topic_id: UUID) -> bool:
-        """Make a directory this topic's; True if it was another's, which is gone then."""
+        """Make a directory this topic's; True if it was not: what another left there is gone."""
         disk, path = self._ports.disk, f"{directory}/{PARTITION_METADATA}"
         mine = f"version: 0\ntopic_id: {topic_id}\n".encode()
         found = await read_file(disk, path)
@@ -210,11 +217,18 @@ class ReplicaManager:
             for name in await disk.names(directory):
                 await disk.remove(f"{directory}/{name}")
         await replace_file(disk, path, mine)
-        return found is not None
+        return True
 
-    def _config(self, topic: str) -> dict[str, str]:
-        """Every configuration of a topic that has a value, as text."""
-        return topic_texts(self._image.config(ResourceType.TOPIC, topic), self._layers())
+    def _config(self, topic: str) -> _TopicConfig:
+        """What a topic asks of its partitions here; worked out once for all topics alike."""
+        own, layers = self._image.config(ResourceType.TOPIC, topic), self._layers()
+        said = tuple(tuple(one.items()) for one in (own, layers.dynamic, layers.cluster))
+        if said not in self._configs:
+            texts = topic_texts(own, layers)
+            self._configs[said] = _TopicConfig(
+                log=LogConfig.of(texts), min_insync_replicas=int(texts["min.insync.replicas"])
+            )
+        return self._configs[said]
 
     def _follow(self) -> None:
         leaders: list[int] = []

@@ -1,0 +1,55 @@
+"""What a checkpoint says holds for the log that it was written about, and for no other."""
+
+from __future__ import annotations
+
+import asyncio
+
+from harness.clients.admin import create_topic, leadership
+from harness.clients.operations import Place, fetch, produce
+from harness.clients.raw import RawClient
+from harness.clusters.plan import ClusterPlan
+from harness.clusters.simulated import SimulatedCluster
+from harness.simulation.simulation import Simulation
+from reference_impl.replication import checkpoints
+
+PLACE = Place("t", 0)
+
+
+async def filled(sim: Simulation, cluster: SimulatedCluster) -> None:
+    client = RawClient(sim.lab, cluster.address(1))
+    await create_topic(client, PLACE.topic, assignments=[[1, 2]])
+    while (await leadership(client, PLACE, patience_s=2.0)).leader < 0:
+        await asyncio.sleep(0.05)
+    for number in range(5):
+        outcome = await produce(client, PLACE, records=[(f"v{number}", number)], acks=-1)
+        assert outcome.type == "ok"
+    client.abort()
+
+
+async def values_at(sim: Simulation, cluster: SimulatedCluster, broker: int) -> list[str]:
+    client = RawClient(sim.lab, cluster.address(broker))
+    outcome = await fetch(client, PLACE, offset=0)
+    client.abort()
+    return [row[1] for row in outcome.fields["records"]]
+
+
+async def lie(sim: Simulation, broker: str) -> None:
+    """Checkpoints that speak of a log far beyond the one that is there."""
+    disk = sim.nodes[broker].disk
+    for name in await disk.names("t-0"):
+        await disk.remove(f"t-0/{name}")
+    for name in (checkpoints.LOG_STARTS, checkpoints.RECOVERY_POINTS, checkpoints.HIGH_WATERMARKS):
+        await checkpoints.write_offsets(disk, name, {("t", 0): 3})
+
+
+def test_a_checkpoint_of_a_log_that_is_gone_is_not_believed() -> None:
+    with Simulation(seed=3) as sim:
+        cluster = SimulatedCluster(sim, ClusterPlan(brokers=2))
+        cluster.settle()
+        sim.run(filled(sim, cluster))
+        sim.kill("broker-2")
+        sim.run(lie(sim, "broker-2"))
+        sim.advance(12)
+        sim.start("broker-2")
+        sim.advance(30)
+        assert sim.run(values_at(sim, cluster, 2)) == ["v0", "v1", "v2", "v3", "v4"]
