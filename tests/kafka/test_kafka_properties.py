@@ -57,7 +57,7 @@ def canonical(cases: list[dict[str, Any]]) -> list[str]:
     return sorted(json.dumps(case, sort_keys=True) for case in cases)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(told=histories())
 def test_the_anomalies_of_a_log_are_those_that_plain_loops_find(told: list[dict[str, Any]]) -> None:
     naive = Naive(told)
@@ -98,7 +98,7 @@ KINDS = {
 }
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(told=histories(), ww=st.booleans())
 def test_the_cycles_of_a_history_exist_and_none_is_missed(
     told: list[dict[str, Any]], ww: bool

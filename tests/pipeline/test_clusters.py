@@ -75,6 +75,7 @@ def test_a_connect_server_judges_as_this_machine_does(tmp_path: Path, histories:
     assert there == judged_on("inline", tmp_path, histories)
 
 
+@pytest.mark.slow
 def test_check_takes_the_master_of_a_cluster(tmp_path: Path) -> None:
     path = tmp_path / "stale.log"
     path.write_text(STALE)

@@ -24,7 +24,11 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "runs"
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+def slow(*case: object) -> object:
+    return pytest.param(*case, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("seed", [1, slow(2)])
 def test_the_boundary_is_sound_under_the_nemesis(seed: int, runs: Path) -> None:
     explore(BoundaryMachine.with_seed(seed), examples=25, steps=20)
     assert not runs.exists()
@@ -34,10 +38,10 @@ def test_the_boundary_is_sound_under_the_nemesis(seed: int, runs: Path) -> None:
     ("name", "rule", "steps"),
     [
         ("higher-epoch-moves-the-boundary", "MIG-021", 2),
-        ("nobody-is-fenced", "MIG-021", 2),
-        ("refusal-echoes-the-caller", "MIG-021", 2),
+        slow("nobody-is-fenced", "MIG-021", 2),
+        slow("refusal-echoes-the-caller", "MIG-021", 2),
         ("reset-passes-the-fence", "MIG-021", 2),
-        ("fence-turned-around", "MIG-021", 2),
+        slow("fence-turned-around", "MIG-021", 2),
         ("boundary-before-seeds", "MIG-007", 5),
     ],
 )

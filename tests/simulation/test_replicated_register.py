@@ -6,6 +6,7 @@ import hashlib
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,13 +52,19 @@ WITHOUT_FAULTS = (
 # Hypothesis.
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+def some(cases: Sequence[Any], few: int) -> list[Any]:
+    """The first few cases; the others only where there is time."""
+    late = [pytest.param(case, marks=pytest.mark.slow) for case in cases[few:]]
+    return [*cases[:few], *late]
+
+
+@pytest.mark.parametrize("seed", some([1, 2, 3], 1))
 def test_the_register_is_sound_under_the_nemesis(seed: int, runs: Path) -> None:
     explore(RegisterMachine.with_seed(seed), examples=40, steps=20)
     assert not runs.exists()
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", some(MUTANTS, 4), ids=lambda mutant: mutant.name)
 def test_a_mutant_is_found_shrunk_and_played_again(mutant: Mutant, runs: Path) -> None:
     with pytest.raises(Violated) as caught:
         explore(RegisterMachine.with_seed(1, mutant), examples=60, steps=20)
