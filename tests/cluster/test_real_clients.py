@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -41,6 +42,13 @@ def topic(admin: AdminClient, request: pytest.FixtureRequest) -> str:
     name = request.node.name.replace("[", ".").replace("]", "")[:200]
     admin.create_topics([NewTopic(name, 3, 3)])[name].result(PATIENCE_S)
     return name
+
+
+def wait_until(shown: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not shown():
+        assert time.monotonic() < deadline, "it was never shown"
+        time.sleep(0.02)
 
 
 def produce_confluent(bootstrap: str, topic: str, **settings: Any) -> None:
@@ -176,11 +184,18 @@ def test_an_admin_changes_a_topic(admin: AdminClient, topic: str) -> None:
     entry = ConfigEntry("retention.ms", "3600000", incremental_operation=AlterConfigOpType.SET)
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=[entry])
     admin.incremental_alter_configs([resource])[resource].result(PATIENCE_S)
-    described = admin.describe_configs([ConfigResource(ConfigResource.Type.TOPIC, topic)])
-    (configs,) = (one.result(PATIENCE_S) for one in described.values())
-    assert configs["retention.ms"].value == "3600000"
-    metadata = admin.list_topics(topic, timeout=PATIENCE_S).topics[topic]
-    assert sorted(metadata.partitions) == [0, 1, 2, 3, 4]
+
+    def retention() -> str:
+        described = admin.describe_configs([ConfigResource(ConfigResource.Type.TOPIC, topic)])
+        (configs,) = (one.result(PATIENCE_S) for one in described.values())
+        return str(configs["retention.ms"].value)
+
+    def partitions() -> list[int]:
+        return sorted(admin.list_topics(topic, timeout=PATIENCE_S).topics[topic].partitions)
+
+    # The controller has answered; each broker shows it as soon as it has heard of it.
+    wait_until(lambda: retention() == "3600000")
+    wait_until(lambda: partitions() == [0, 1, 2, 3, 4])
 
 
 def test_an_admin_lists_and_deletes_records(
