@@ -153,7 +153,7 @@ def _node(ports: Ports, settings: BrokerSettings) -> Node:
 
 Answering = Callable[[Node, Context, Message], Awaitable[Message | None]]
 
-_ANSWERING: dict[apis.Api, Answering] = {
+ANSWERING: dict[apis.Api, Answering] = {
     apis.PRODUCE: produce,
     apis.LIST_OFFSETS: list_offsets,
     apis.OFFSET_FOR_LEADER_EPOCH: offset_for_leader_epoch,
@@ -167,7 +167,7 @@ _ANSWERING: dict[apis.Api, Answering] = {
 
 def _handlers(node: Node) -> dict[apis.Api, Handler]:
     handlers: dict[apis.Api, Handler] = {apis.FETCH: Fetches(node)}
-    for api, answering in _ANSWERING.items():
+    for api, answering in ANSWERING.items():
         handlers[api] = partial(answering, node)
     handlers[apis.API_VERSIONS] = api_versions_handler(handlers, lambda: cluster_api.features(node))
     return handlers
