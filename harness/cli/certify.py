@@ -126,6 +126,11 @@ def _rules(options: Options, sut: Sut) -> Catalogue:
             )
         if profile not in sut.profiles:
             raise UsageError(f"{sut.name} does not claim {profile!r}; it claims {sut.profiles}")
+        if not sut.reference and profile not in PLAYED_ON_OTHERS:
+            raise UsageError(
+                f"{profile} can only be played on the reference yet; on other systems:"
+                f" {', '.join(PLAYED_ON_OTHERS)}"
+            )
     claimed = options.profiles or tuple(
         p for p in PROFILES if p in sut.profiles and (sut.reference or p in PLAYED_ON_OTHERS)
     )
@@ -135,8 +140,8 @@ def _rules(options: Options, sut: Sut) -> Catalogue:
         chosen = Catalogue(rule for rule in chosen if rule.id in wanted)
     if not len(chosen):
         raise UsageError(
-            f"no rule is selected: {sut.name} claims {', '.join(sut.profiles)},"
-            f" and there are rules for {', '.join(PROFILES)}"
+            f"no rule is selected: {sut.name} claims {', '.join(sut.profiles)}, and the lab plays"
+            f" {', '.join(PROFILES if sut.reference else PLAYED_ON_OTHERS)} on it"
         )
     return chosen
 

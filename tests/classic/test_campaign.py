@@ -12,9 +12,13 @@ import pytest
 from conformance.catalogue import CATALOGUE
 from conformance.classic.campaign import ASSUMPTIONS, FAULTS
 from conformance.classic.lab import record_classic
+from conformance.lab import Recorded
+from conformance.lab import judge as lab_judge
 from harness.history import Run
 from harness.rules import Judgement, Verdict
 from harness.sut.errors import UsageError
+from harness.worlds.place import take_place
+from harness.worlds.recorder import Recorder
 from spark_checkers.engine import InlineEngine
 from spark_checkers.judge import judge_run
 
@@ -74,6 +78,29 @@ def test_the_cluster_keeps_its_promises_as_processes(tmp_path: Path) -> None:
     events = recorded(tmp_path / "run", "process")
     assert landed(events) == {"cut-link": 2, "kill-node": 2, "pause-node": 1, "reimage-node": 1}
     assert {one.verdict for one in judged(tmp_path / "run").judged} == {Verdict.PASS}
+
+
+def test_a_fault_that_did_not_land_leaves_no_proof(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", run="run", sut="reference", world="sim", seed=1)
+    place = take_place(run, world="sim", clock="sim", part=0, shard=None)
+    recorder = Recorder(place, now=lambda: 0)
+    seen = recorder.invoke("a", "fetch", {"topic": "t", "partition": 0, "node": 1, "offset": 0})
+    told = {"high_watermark": 0, "last_stable_offset": 0, "log_start_offset": 0, "records": []}
+    recorder.finish(seen, "ok", {"error": 0, **told})
+    for bites in (True, False):
+        fault = recorder.begin_fault("cut-link", f"broker-1, {bites}")
+        if bites:
+            recorder.landed(fault, {"deliveries_held": 1})
+        recorder.end_fault(fault, {})
+    place.writer.close()
+    run.seal()
+    lab_run = Recorded(folder=run.folder, campaigns=["classic"])
+    engine = InlineEngine()
+    answered = CATALOGUE["KFK-053"]
+    (one,) = lab_judge(lab_run, [answered], engine, reference=True).judged
+    engine.close()
+    assert (one.verdict, one.result.exercised) == (Verdict.INCONCLUSIVE, 1)
+    assert one.reason == "the fault cut-link did not land"
 
 
 def test_every_fault_says_which_assumption_it_breaks() -> None:
