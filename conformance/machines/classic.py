@@ -65,7 +65,7 @@ class ClassicMachine(ClientsAtWork, NemesisSteps):
             address=self.cluster.address,
             recorder=self.recorder,
             place=PLACE,
-            now_ms=lambda: self.sim.now_ns // 1_000_000,
+            now_ms=lambda: self.sim.now_ms,
         )
         self.cluster.settle()
         self.sim.run(self._create())

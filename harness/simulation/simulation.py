@@ -24,7 +24,7 @@ from dataclasses import asdict
 from types import TracebackType
 from typing import Any, Literal, TypeVar
 
-from harness.simulation.clock import NS, NodeClock
+from harness.simulation.clock import EPOCH_MS, NS, NodeClock
 from harness.simulation.disk import SimDisk
 from harness.simulation.errors import NodeFailed
 from harness.simulation.faults import Faults
@@ -83,6 +83,11 @@ class Simulation:
     def now_ns(self) -> int:
         """The true time, since the simulation began."""
         return self.loop.now_ns
+
+    @property
+    def now_ms(self) -> int:
+        """The time of day, as a node's clock shows it that nobody has shifted."""
+        return EPOCH_MS + self.now_ns // 1_000_000
 
     def run(self, work: Coroutine[Any, Any, Result], *, within_s: float = PATIENCE_S) -> Result:
         """Run the lab's own code until it is done, and the nodes with it."""

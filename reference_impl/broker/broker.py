@@ -66,6 +66,7 @@ async def run_broker(ports: Ports, settings: BrokerSettings) -> None:
         running.append(_begin(follow_metadata(node, metadata_peer)))
         living = _begin(keep_alive(node, heartbeat_peer, place))
         running += [living, _begin(_announce(node, place, listener.address))]
+        running += node.replicas.background
         await _first_of(living, running)
         clean = True
     finally:
@@ -131,6 +132,8 @@ def _node(ports: Ports, settings: BrokerSettings) -> Node:
             max_lag_ms=number("replica.lag.time.max.ms"),
             checkpoint_interval_ms=number("replica.high.watermark.checkpoint.interval.ms"),
             retention_check_interval_ms=number("log.retention.check.interval.ms"),
+            producer_check_interval_ms=number("producer.id.expiration.check.interval.ms"),
+            flush_check_interval_ms=number("log.flush.scheduler.interval.ms"),
             fetcher=FetcherSettings(
                 broker_id=settings.node_id,
                 max_wait_ms=number("replica.fetch.wait.max.ms"),

@@ -165,7 +165,7 @@ class Fetches:
 
     async def _find(self, place: Place) -> Partition | KafkaError:
         name = place.topic
-        if not name:
+        if name is None:
             known = self._node.image.topic_ids.get(place.topic_id)
             if known is None:
                 return KafkaError(ErrorCode.unknown_topic_id)
@@ -276,12 +276,13 @@ class Fetches:
         topics: list[Message] = []
         for place, data in told.items():
             if context.version >= _FIRST_WITH_LEADERS and data.error_code in _WRONG_LEADER:
-                name = self._node.image.topic_ids.get(place.topic_id, place.topic)
+                name = self._node.image.topic_ids.get(place.topic_id)
                 leaders.name(data, self._node.image.topics.get(name), place.partition)
-            if not topics or (topics[-1].topic_id, topics[-1].topic) != place[:2]:
+            named = place.topic or ""
+            if not topics or (topics[-1].topic_id, topics[-1].topic) != (place.topic_id, named):
                 topics.append(
                     FETCH.response.FetchableTopicResponse(
-                        topic=place.topic, topic_id=place.topic_id, partitions=[]
+                        topic=named, topic_id=place.topic_id, partitions=[]
                     )
                 )
             topics[-1].partitions.append(data)
@@ -353,7 +354,7 @@ def _diverging(partition: Partition, request: Message, answer: Message) -> bool:
 
 def _places(topics: list[Message], uses_ids: bool) -> dict[Place, Message]:
     return {
-        Place(topic.topic_id, "" if uses_ids else topic.topic, one.partition): one
+        Place(topic.topic_id, None if uses_ids else topic.topic, one.partition): one
         for topic in topics
         for one in topic.partitions
     }
@@ -361,7 +362,7 @@ def _places(topics: list[Message], uses_ids: bool) -> dict[Place, Message]:
 
 def _forgotten(topics: list[Message] | None, uses_ids: bool) -> list[Place]:
     return [
-        Place(topic.topic_id, "" if uses_ids else topic.topic, index)
+        Place(topic.topic_id, None if uses_ids else topic.topic, index)
         for topic in topics or ()
         for index in topic.partitions
     ]

@@ -28,7 +28,7 @@ class Place(NamedTuple):
     """A partition as a request names it: by id, or by name in old versions."""
 
     topic_id: UUID
-    topic: str
+    topic: str | None
     partition: int
 
 

@@ -30,6 +30,8 @@ from reference_impl.replication.watching import Watched, until
 Key = tuple[UUID, int]
 PATIENCE_S = 30.0
 PARTITION_METADATA = "partition.metadata"
+PRODUCER_EXPIRATION = "producer.id.expiration.ms"
+NEVER_MS = (1 << 63) - 1  # what Kafka writes for it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,8 @@ class ReplicationSettings:
     max_lag_ms: int = 30_000
     checkpoint_interval_ms: int = 5_000
     retention_check_interval_ms: int = 300_000
+    producer_check_interval_ms: int = 600_000
+    flush_check_interval_ms: int = NEVER_MS
     fetcher: FetcherSettings
 
 
@@ -69,7 +73,7 @@ class ReplicaManager:
         self._layers = layers
         self._partitions: dict[Key, Partition] = {}
         self._fetchers: dict[int, tuple[Address, Fetcher, Peer, asyncio.Task[None]]] = {}
-        self._tasks: list[asyncio.Task[None]] = []
+        self.background: list[asyncio.Task[None]] = []  # none of them ends while all is well
         self.epoch_before = -1  # the broker's epoch in its last life, if that ended cleanly
         self._applying = False
         self._applied = Watched()
@@ -135,11 +139,13 @@ class ReplicaManager:
         self._begin(self._proposals.run())
         self._begin(self._every(settings.checkpoint_interval_ms, self.checkpoint))
         self._begin(self._every(settings.retention_check_interval_ms, self._retain))
+        self._begin(self._every(settings.producer_check_interval_ms, self._forget_producers))
+        self._begin(self._every(settings.flush_check_interval_ms, self._flush))
         self._begin(self._every(max(1, settings.max_lag_ms // 2), self._shrink))
 
     async def stop(self, *, clean: bool) -> None:
         """End everything; a clean stop leaves the marker that makes the next start quick."""
-        for task in [*self._tasks, *(task for *_, task in self._fetchers.values())]:
+        for task in [*self.background, *(task for *_, task in self._fetchers.values())]:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
@@ -225,6 +231,7 @@ class ReplicaManager:
         said = tuple(tuple(one.items()) for one in (own, layers.dynamic, layers.cluster))
         if said not in self._configs:
             texts = topic_texts(own, layers)
+            texts[PRODUCER_EXPIRATION] = str(layers.number(PRODUCER_EXPIRATION))
             self._configs[said] = _TopicConfig(
                 log=LogConfig.of(texts), min_insync_replicas=int(texts["min.insync.replicas"])
             )
@@ -294,19 +301,29 @@ class ReplicaManager:
 
     async def _retain(self) -> None:
         for partition in self.partitions():
-            await partition.log.delete_old_segments()
+            with contextlib.suppress(KafkaError):  # out of service: whoever asks for it is told
+                await partition.log.delete_old_segments()
+
+    async def _forget_producers(self) -> None:
+        for partition in self.partitions():
+            partition.log.expire_producers()
+
+    async def _flush(self) -> None:
+        for partition in self.partitions():
+            with contextlib.suppress(KafkaError):  # as above
+                await partition.log.flush_if_due()
 
     async def _shrink(self) -> None:
         for partition in self.partitions():
             partition.shrink_isr()
 
     async def _every(self, interval_ms: int, work: Callable[[], Awaitable[None]]) -> None:
-        while True:
+        while interval_ms < NEVER_MS:
             await self._ports.clock.sleep(interval_ms / 1000)
             await work()
 
     def _begin(self, work: Coroutine[None, None, None]) -> None:
-        self._tasks.append(asyncio.get_running_loop().create_task(work))
+        self.background.append(asyncio.get_running_loop().create_task(work))
 
 
 def _gone(state: PartitionState) -> PartitionState:

@@ -1,4 +1,4 @@
-"""What a checkpoint says holds for the log that it was written about, and for no other."""
+"""What a broker does for its logs by itself: checkpoints, flushes, producers forgotten."""
 
 from __future__ import annotations
 
@@ -53,3 +53,52 @@ def test_a_checkpoint_of_a_log_that_is_gone_is_not_believed() -> None:
         sim.start("broker-2")
         sim.advance(30)
         assert sim.run(values_at(sim, cluster, 2)) == ["v0", "v1", "v2", "v3", "v4"]
+
+
+def test_a_producer_that_has_been_silent_for_long_is_forgotten() -> None:
+    """Its next batch is then taken whatever its sequence, which it would not be otherwise."""
+    answers = {}
+    for expiration_ms in (10_000, 60_000):
+        plan = ClusterPlan(
+            brokers=1,
+            properties={
+                "producer.id.expiration.ms": str(expiration_ms),
+                "producer.id.expiration.check.interval.ms": "1000",
+            },
+        )
+        with Simulation(seed=4) as sim:
+            cluster = SimulatedCluster(sim, plan)
+            cluster.settle()
+            client = RawClient(sim.lab, cluster.address(1))
+            sim.run(create_topic(client, PLACE.topic, assignments=[[1]]))
+            said = []
+            for sequence, silence_s in ((0, 20), (5, 0)):
+                sent = produce(
+                    client,
+                    PLACE,
+                    records=[("v", sim.now_ms)],
+                    acks=-1,
+                    producer=(9, 0, sequence),
+                )
+                said.append(sim.run(sent).fields["error"])
+                sim.advance(silence_s)
+            answers[expiration_ms] = said
+    assert answers == {10_000: [0, 0], 60_000: [0, 45]}
+
+
+def test_what_was_flushed_in_time_survives_a_loss_of_power() -> None:
+    kept = {}
+    for interval_ms in (1_000, 3_600_000):
+        properties = {"log.flush.scheduler.interval.ms": str(interval_ms)}
+        with Simulation(seed=5) as sim:
+            cluster = SimulatedCluster(sim, ClusterPlan(brokers=1, properties=properties))
+            cluster.settle()
+            client = RawClient(sim.lab, cluster.address(1))
+            sim.run(create_topic(client, PLACE.topic, assignments=[[1]]))
+            sim.run(produce(client, PLACE, records=[("v", sim.now_ms)], acks=-1))
+            sim.advance(5)
+            sim.lose_power("broker-1", lose="all")
+            sim.start("broker-1")
+            sim.advance(20)
+            kept[interval_ms] = sim.run(values_at(sim, cluster, 1))
+    assert kept == {1_000: ["v"], 3_600_000: []}
