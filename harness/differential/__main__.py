@@ -12,7 +12,7 @@ from harness.differential.agreement import compare_answers, told
 from harness.differential.allowed import Allowed, matches, read_allowed
 from harness.differential.answers import NoAnswers, Recording, read_recordings
 from harness.differential.explore import explore
-from harness.differential.player import play
+from harness.differential.player import play, size_of
 from harness.differential.sequences import all_sequences
 from harness.differential.settling import NotPrepared
 
@@ -70,7 +70,8 @@ def _run(options: argparse.Namespace) -> int:
     counts = {"agree": 0, "differ": 0, "excused": 0}
     answered = {}
     try:
-        for recording in _chosen(options):
+        size = size_of(options.bootstrap)
+        for recording in _chosen(options, size):
             try:
                 seen = play(recording.sequence, options.bootstrap)
             except NotPrepared as problem:
@@ -96,19 +97,24 @@ def _run(options: argparse.Namespace) -> int:
     return DIFFERENT if counts["differ"] else AGREED
 
 
-def _chosen(options: argparse.Namespace) -> list[Recording]:
+def _chosen(options: argparse.Namespace, size: int | None = None) -> list[Recording]:
+    """The recordings that are asked for, and that a cluster of that size can be held to."""
     only = getattr(options, "only", None) or options.name
-    found = [one for one in read_recordings(options.against) if matches(only, one.sequence.name)]
-    if not found:
+    named = [one for one in read_recordings(options.against) if matches(only, one.sequence.name)]
+    if not named:
         raise NoAnswers(f"No recorded sequence is named {only}.")
+    found = [one for one in named if size in (None, one.sequence.brokers)]
+    if not found:
+        raise NoAnswers(f"{only} needs a cluster of {named[0].sequence.brokers}; this has {size}.")
     return found
 
 
 def _record(options: argparse.Namespace) -> int:
     """Each sequence is played twice: an answer that changes by itself is no answer to record."""
     unstable = 0
+    size = size_of(options.bootstrap)
     for sequence in all_sequences():
-        if not matches(options.only, sequence.name):
+        if not matches(options.only, sequence.name) or sequence.brokers != size:
             continue
         answers = play(sequence, options.bootstrap)
         recording = Recording(oracle=options.oracle, sequence=sequence, answers=answers)

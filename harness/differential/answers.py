@@ -34,7 +34,8 @@ class Recording:
 
     def as_text(self) -> str:
         """JSON with one line per request and one per answer, so that a change is a few lines."""
-        head = {"oracle": self.oracle, "name": self.sequence.name, "about": self.sequence.about}
+        head = {"oracle": self.oracle, **self.sequence.as_json()}
+        del head["steps"]
         steps = ",\n".join(_line(step.as_json()) for step in self.sequence.steps)
         answers = ",\n".join(_line(answer) for answer in self.answers)
         return f'{_line(head)[:-1]}, "steps": [\n{steps}\n], "answers": [\n{answers}\n]}}\n'

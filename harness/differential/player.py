@@ -7,6 +7,7 @@ sequence, by `until`.
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 from collections.abc import Mapping
@@ -28,6 +29,9 @@ from harness.differential.symbols import Symbols, UnknownSymbol
 AFTER_WAITING_S = 0.05
 """A broker names a new config a moment before its logs obey it."""
 
+SETTLING = "settling"
+AT_BROKER = re.compile(r"broker:(\d+)(?:/\w+)?")
+
 Answer = Mapping[str, Any]
 
 
@@ -39,16 +43,23 @@ def play(
         return [game.take(step) for step in sequence.steps]
 
 
+def size_of(bootstrap: tuple[str, int]) -> int:
+    """How many brokers a cluster has."""
+    with Connection(*bootstrap, patience_s=SETTLE_S) as connection:
+        return len(brokers(connection)["brokers"])
+
+
 class _Play:
     def __init__(self, bootstrap: tuple[str, int], patience_s: float) -> None:
         self._bootstrap = bootstrap
         self._patience_s = patience_s
         self._connections: dict[str, Connection] = {}
-        cluster = brokers(self._connection("settling"))
+        cluster = brokers(self._connection(SETTLING))
+        self._places = {one["node_id"]: (one["host"], one["port"]) for one in cluster["brokers"]}
         self.symbols = Symbols(
             token="d" + secrets.token_hex(4),
             now_ms=int(time.time() * 1000),
-            brokers=sorted(one["node_id"] for one in cluster["brokers"]),
+            brokers=sorted(self._places),
             cluster_id=cluster["cluster_id"],
         )
 
@@ -62,9 +73,21 @@ class _Play:
     def _connection(self, name: str) -> Connection:
         known = self._connections.get(name)
         if known is None or known.closed:
-            known = Connection(*self._bootstrap, patience_s=self._patience_s)
+            known = Connection(*self._place(name), patience_s=self._patience_s)
             self._connections[name] = known
         return known
+
+    def _place(self, name: str) -> tuple[str, int]:
+        """`broker:1` goes to the cluster's second broker, every other name to the one we know."""
+        found = AT_BROKER.fullmatch(name)
+        return self._places[self.symbols.brokers[int(found[1])]] if found else self._bootstrap
+
+    def _everywhere(self) -> dict[int, Connection]:
+        """A connection to each broker, for waiting."""
+        return {
+            broker: self._connection(f"broker:{at}/{SETTLING}")
+            for at, broker in enumerate(self.symbols.brokers)
+        }
 
     def take(self, step: Step) -> Answer | None:
         """One step, asked as often as its `until` wants."""
@@ -110,7 +133,7 @@ class _Play:
             if not missing.startswith("$topic_id:"):
                 raise
             name = self.symbols.topic(missing.removeprefix("$topic_id:"))
-            self.symbols.learn_topic_ids(metadata(self._connection("settling"), [name]))
+            self.symbols.learn_topic_ids(metadata(self._connection(SETTLING), [name]))
             return self.symbols.resolve(fields)
 
     def _save(self, step: Step, answer: Answer) -> None:
@@ -132,13 +155,12 @@ class _Play:
         done = [one["name"] for one in results if one not in bad and one["name"]]
         if not done or step.fields.get("validate_only"):
             return
-        connection = self._connection("settling")
         if step.api == "delete_topics":
-            await_gone(connection, done)
+            await_gone(self._everywhere(), done)
         else:
             asked = self.symbols.resolve(step.fields["topics"])
             counts = {one["name"]: one.get("count", 1) for one in asked if one["name"] in done}
-            await_there(connection, counts, alone=len(self.symbols.brokers) == 1)
+            await_there(self._everywhere(), counts)
 
 
 def _has(answer: Answer, until: Mapping[str, Any]) -> bool:

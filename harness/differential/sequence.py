@@ -33,7 +33,8 @@ class Step:
     frame: str | None = None
     """Bytes in hex, sent in place of the whole request, header included."""
     on: str = "main"
-    """Which connection; each name is one connection for the whole play."""
+    """Which connection; each name is one connection for the whole play. `broker:1` is one to the
+    cluster's second broker; every other name is one to the broker that the play began with."""
     save: Mapping[str, str] = field(default_factory=dict)
     """Names for later `$ref`s, each with the path of a value in this answer."""
     until: Mapping[str, Any] = field(default_factory=dict)
@@ -66,11 +67,14 @@ class RequestSequence:
     name: str
     steps: tuple[Step, ...]
     about: str = ""
+    brokers: int = 1
+    """How many a cluster has to have: to another, some answers would be different."""
 
     def as_json(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "about": self.about,
+            **({} if self.brokers == 1 else {"brokers": self.brokers}),
             "steps": [step.as_json() for step in self.steps],
         }
 
@@ -79,6 +83,7 @@ class RequestSequence:
         return cls(
             name=said["name"],
             about=said.get("about", ""),
+            brokers=said.get("brokers", 1),
             steps=tuple(Step(**step) for step in said["steps"]),
         )
 

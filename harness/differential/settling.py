@@ -2,8 +2,8 @@
 
 CreateTopics is answered when the controller has decided; a broker serves the partitions a moment
 later. What comes next in a sequence is about something else, so the player waits here. A topic is
-there when Metadata says so and (with a single broker, which then leads everything) ListOffsets is
-answered for each of its partitions; it is gone when Metadata does not know it.
+there when every broker's Metadata says so and ListOffsets is answered for each of its partitions by
+its leader; it is gone when no broker's Metadata knows it.
 """
 
 from __future__ import annotations
@@ -60,17 +60,32 @@ def metadata(connection: Connection, topics: Sequence[str]) -> list[Answer]:
     return found
 
 
-def await_there(connection: Connection, counts: Mapping[str, int], *, alone: bool) -> None:
-    """Return when each topic has as many partitions as wanted, and serves them."""
-    waited(lambda: all(_is_there(one, counts) for one in metadata(connection, list(counts))))
-    if alone:
-        waited(lambda: _is_served(connection, metadata(connection, list(counts))))
+def await_there(connections: Mapping[int, Connection], counts: Mapping[str, int]) -> None:
+    """Return when each topic has as many partitions as wanted, at every broker, and is served."""
+    names = list(counts)
+
+    def known() -> bool:
+        return all(
+            _is_there(topic, counts)
+            for one in connections.values()
+            for topic in metadata(one, names)
+        )
+
+    waited(known)
+    waited(lambda: all(_is_served(*one, names) for one in connections.items()))
 
 
-def await_gone(connection: Connection, names: Sequence[str]) -> None:
+def await_gone(connections: Mapping[int, Connection], names: Sequence[str]) -> None:
     """Return when no topic has one of these names."""
-    gone = "UNKNOWN_TOPIC_OR_PARTITION"
-    waited(lambda: all(one["error_code"] == gone for one in metadata(connection, names)))
+
+    def unknown() -> bool:
+        return all(
+            topic["error_code"] == "UNKNOWN_TOPIC_OR_PARTITION"
+            for one in connections.values()
+            for topic in metadata(one, names)
+        )
+
+    waited(unknown)
     time.sleep(AFTER_DELETING_S)
 
 
@@ -82,16 +97,18 @@ def _is_there(topic: Answer, counts: Mapping[str, int]) -> bool:
     )
 
 
-def _is_served(connection: Connection, topics: Sequence[Answer]) -> bool:
+def _is_served(broker: int, connection: Connection, names: Sequence[str]) -> bool:
+    """Whether a broker answers for every partition that it leads."""
     asked = [
         {
             "name": topic["name"],
             "partitions": [
                 {"partition_index": one["partition_index"], "timestamp": -1}
                 for one in topic["partitions"]
+                if one["leader_id"] == broker
             ],
         }
-        for topic in topics
+        for topic in metadata(connection, names)
     ]
     fields = {"replica_id": -1, "topics": asked}
     answer = connection.ask("list_offsets", LIST_OFFSETS_VERSION, fields)

@@ -50,6 +50,7 @@ CLUSTER_FIELDS: Mapping[str, str] = {
     "usable_bytes": "$bytes",
     "finalized_features_epoch": "$epoch",
 }
+ANY_BROKER = "$any_broker"
 DROPPED_FIELDS = frozenset({"throttle_time"})
 BROKER_RESOURCES = frozenset({4, 8})
 """Resource types whose name is a broker's id: the broker and its loggers."""
@@ -179,7 +180,7 @@ class Symbols:
 
     def _number(self, field: str, value: Any) -> Any:
         if field in BROKER_FIELDS and value in self.brokers:
-            return self._broker(value)
+            return ANY_BROKER if self._any_will_do(field) else self._broker(value)
         if field in LEAST_REFERENCE and value >= LEAST_REFERENCE[field]:
             return self._reference(field, value)
         if field in TIME_FIELDS:
@@ -188,6 +189,10 @@ class Symbols:
             if abs(value - self.now_ms) < NEARLY_NOW_MS:
                 return "$about_now"
         return value
+
+    def _any_will_do(self, field: str) -> bool:
+        """Brokers name one of them at random when they are asked for the controller."""
+        return field == "controller_id" and len(self.brokers) > 1
 
     def _broker(self, number: int) -> str:
         return f"$broker:{self.brokers.index(number)}"

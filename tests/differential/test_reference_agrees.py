@@ -1,12 +1,14 @@
-"""The reference cluster, one broker as real processes, held to what Apache Kafka said.
+"""The reference cluster, one broker or three as real processes, held to what Apache Kafka said.
 
 Needs no Kafka: the answers are recorded. A failing test is a disagreement in its shortest form; the
-command at its end shows it in full, against a cluster started by `./tidemark serve --brokers 1`.
+command at its end shows it in full, against a cluster started by `./tidemark serve --brokers N`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,19 +25,31 @@ pytestmark = pytest.mark.process
 ANSWERS = Path(__file__).with_name("answers")
 RECORDINGS = {one.sequence.name: one for one in read_recordings(ANSWERS)}
 ALLOWED = read_allowed()
+Bootstrap = tuple[str, int]
 
 
 @pytest.fixture(scope="module")
-def reference(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
-    plan = ClusterPlan(brokers=1, racks=("a",))
-    with ProcessCluster(tmp_path_factory.mktemp("reference"), plan) as cluster:
-        host, _, port = cluster.bootstrap.rpartition(":")
-        yield host, int(port)
+def references(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int], Bootstrap]]:
+    """A cluster of each size, from the first time that it is asked for."""
+    with ExitStack() as running:
+
+        @cache
+        def started(brokers: int) -> Bootstrap:
+            plan = ClusterPlan(brokers=brokers, racks=("a", "b", "c")[:brokers])
+            folder = tmp_path_factory.mktemp("reference")
+            cluster = running.enter_context(ProcessCluster(folder, plan))
+            host, _, port = cluster.bootstrap.split(",")[0].rpartition(":")
+            return host, int(port)
+
+        yield started
 
 
 @pytest.mark.parametrize("name", RECORDINGS)
-def test_the_reference_answers_as_kafka_did(name: str, reference: tuple[str, int]) -> None:
+def test_the_reference_answers_as_kafka_did(
+    name: str, references: Callable[[int], Bootstrap]
+) -> None:
     recording = RECORDINGS[name]
+    reference = references(recording.sequence.brokers)
 
     agreement = compare_answers(recording, play(recording.sequence, reference), ALLOWED)
 

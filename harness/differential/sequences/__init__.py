@@ -16,6 +16,7 @@ from harness.differential.sequences import (
     offsets,
     produce,
     produce_batches,
+    replicated,
     topics,
 )
 
@@ -31,6 +32,7 @@ GROUPS = (
     metadata,
     cluster,
     malformed,
+    replicated,
 )
 
 
