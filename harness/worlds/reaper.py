@@ -13,12 +13,15 @@ Run as a program this file is the watcher; it imports nothing of ours, so it sta
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import signal
 import subprocess
 import sys
 import threading
+
+PATIENCE_S = 1.0
 
 
 class Reaper:
@@ -39,6 +42,8 @@ class Reaper:
     def _tell(self, word: str) -> None:
         with self._lock:
             if self._watcher is None or self._watcher.poll() is not None:
+                if self._watcher is None:
+                    atexit.register(self.close)
                 self._watcher = subprocess.Popen(
                     [sys.executable, "-I", "-S", __file__],
                     stdin=subprocess.PIPE,
@@ -50,6 +55,15 @@ class Reaper:
             assert self._watcher.stdin is not None
             with contextlib.suppress(BrokenPipeError):
                 self._watcher.stdin.write(word.encode())
+
+    def close(self) -> None:
+        """The lab ends; so does the watcher, unless a child of the lab still talks to it."""
+        with self._lock:
+            if self._watcher is None or self._watcher.stdin is None:
+                return
+            self._watcher.stdin.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._watcher.wait(PATIENCE_S)
 
 
 REAPER = Reaper()
