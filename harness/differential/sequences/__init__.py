@@ -17,6 +17,7 @@ from harness.differential.sequences import (
     produce,
     produce_batches,
     replicated,
+    replicated_admin,
     topics,
 )
 
@@ -33,6 +34,7 @@ GROUPS = (
     cluster,
     malformed,
     replicated,
+    replicated_admin,
 )
 
 
