@@ -28,6 +28,7 @@ from reference_impl.broker.node import Node
 from reference_impl.broker.produce import produce
 from reference_impl.broker.settings import BrokerSettings
 from reference_impl.kafka import apis
+from reference_impl.kafka.answers import Later
 from reference_impl.kafka.api_versions import api_versions_handler
 from reference_impl.kafka.client import Peer
 from reference_impl.kafka.limits import Limits
@@ -154,7 +155,7 @@ def _node(ports: Ports, settings: BrokerSettings) -> Node:
     return node
 
 
-Answering = Callable[[Node, Context, Message], Awaitable[Message | None]]
+Answering = Callable[[Node, Context, Message], Awaitable[Message | Later | None]]
 
 ANSWERING: dict[apis.Api, Answering] = {
     apis.PRODUCE: produce,

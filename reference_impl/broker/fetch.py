@@ -7,7 +7,7 @@ since version 11, from any replica; it may be sent to a replica in its own rack 
 from __future__ import annotations
 
 import asyncio
-import contextlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from reference_impl.broker.fetch_sessions import Fetching, FetchSessions, Place
@@ -17,6 +17,7 @@ from reference_impl.kafka.apis import FETCH
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.kafka.message import Message
 from reference_impl.kafka.server import Context
+from reference_impl.metadata.image import PartitionState
 from reference_impl.replication.decisions import (
     EpochEnd,
     Reader,
@@ -26,7 +27,7 @@ from reference_impl.replication.decisions import (
     readable_upto,
 )
 from reference_impl.replication.partition import Partition
-from reference_impl.replication.watching import watching
+from reference_impl.replication.watching import until
 
 CONSUMER = -1
 RACK_AWARE = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
@@ -116,18 +117,17 @@ class Fetches:
             place: await self._find(place) for place in fetching.partitions
         }
         partitions = [one for one in found.values() if isinstance(one, Partition)]
-        with watching(partitions) as event:
-            answers = await self._read_all(asked, fetching, found, first=True)
-            if asked.wait_s <= 0 or not partitions or _enough(answers, asked.min_bytes):
-                return answers
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(asked.wait_s):
-                    while not _enough(answers, asked.min_bytes):
-                        await event.wait()
-                        event.clear()
-                        answers = await self._read_all(asked, fetching, found, first=False)
-                    return answers
-        return await self._read_all(asked, fetching, found, first=False)
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + asked.wait_s
+        more = _may_have_more(asked.reader, partitions)
+        answers = await self._read_all(asked, fetching, found, first=True)
+        while asked.wait_s > 0 and partitions and not _enough(answers, asked.min_bytes):
+            news = await until(more, partitions, timeout_s=deadline - loop.time())
+            more = _may_have_more(asked.reader, partitions)
+            answers = await self._read_all(asked, fetching, found, first=False)
+            if not news:
+                break
+        return answers
 
     async def _read_all(
         self,
@@ -160,6 +160,8 @@ class Fetches:
                 at_least_one = False
                 left = max(0, left - len(answer.records))
             answers[place] = answer
+        if len(answers) < 2:
+            return answers
         # Those that Kafka never looks at come last, in the order in which it puts them aside.
         return dict(sorted(answers.items(), key=lambda one: _UNKNOWN.get(one[1].error_code, 0)))
 
@@ -276,7 +278,7 @@ class Fetches:
         topics: list[Message] = []
         for place, data in told.items():
             if context.version >= _FIRST_WITH_LEADERS and data.error_code in _WRONG_LEADER:
-                name = self._node.image.topic_ids.get(place.topic_id)
+                name = self._node.image.topic_ids.get(place.topic_id, "")
                 leaders.name(data, self._node.image.topics.get(name), place.partition)
             named = place.topic or ""
             if not topics or (topics[-1].topic_id, topics[-1].topic) != (place.topic_id, named):
@@ -324,6 +326,18 @@ def _refused(context: Context, request: Message, code: ErrorCode) -> Message:
         ],
     )
     return refused
+
+
+def _may_have_more(reader: Reader, partitions: Sequence[Partition]) -> Callable[[], bool]:
+    """Says whether anything has changed, since now, that somebody who reads them would notice."""
+    seen = [(one, _shows(reader, one)) for one in partitions]
+    return lambda: any(_shows(reader, one) != before for one, before in seen)
+
+
+def _shows(reader: Reader, partition: Partition) -> tuple[PartitionState, int, int]:
+    log = partition.log
+    upto = readable_upto(reader, log.log_end_offset, log.high_watermark, log.last_stable_offset)
+    return partition.state, upto, log.log_start_offset
 
 
 def _enough(answers: dict[Place, Message], min_bytes: int) -> bool:

@@ -8,6 +8,7 @@ from reference_impl.kafka.apis import DELETE_RECORDS, DESCRIBE_LOG_DIRS, OFFSET_
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.kafka.message import Message
 from reference_impl.kafka.server import Context
+from reference_impl.replication.decisions import deletion_is_done
 from reference_impl.replication.partition import Partition
 from reference_impl.replication.watching import until
 
@@ -63,7 +64,7 @@ async def delete_records(node: Node, context: Context, request: Message) -> Mess
 
     def followed() -> bool:
         return all(
-            partition.low_watermark() >= wanted or not partition.leads
+            deletion_is_done(partition.low_watermark(), wanted) or not partition.leads
             for partition, wanted, _ in pending
         )
 
@@ -72,7 +73,7 @@ async def delete_records(node: Node, context: Context, request: Message) -> Mess
     for partition, wanted, answer in pending:
         if not partition.leads:
             answer.error_code = ErrorCode.not_leader_or_follower
-        elif partition.low_watermark() < wanted:
+        elif not deletion_is_done(partition.low_watermark(), wanted):
             answer.error_code = ErrorCode.request_timed_out
         answer.low_watermark = partition.low_watermark()
     answered: Message = response(topics=topics)

@@ -7,18 +7,22 @@ request.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
 from reference_impl.broker.leaders import Leaders
 from reference_impl.broker.node import Node
+from reference_impl.kafka.answers import Later
 from reference_impl.kafka.apis import PRODUCE
 from reference_impl.kafka.batches import (
     HEADER_BYTES,
     MAGIC,
+    Batch,
     Compression,
     header,
     next_size,
+    only_batch,
     short_header,
     slices,
 )
@@ -49,8 +53,8 @@ class _Pending:
     answer: Message
 
 
-async def produce(node: Node, context: Context, request: Message) -> Message | None:
-    """Answer a Produce request."""
+async def produce(node: Node, context: Context, request: Message) -> Message | Later | None:
+    """Answer a Produce request; later, if replicas have to have it first."""
     leaders = Leaders(node.image, PRODUCE.response)
     pending: list[_Pending] = []
     topics = []
@@ -85,10 +89,10 @@ async def produce(node: Node, context: Context, request: Message) -> Message | N
         if failed:
             raise ConnectionResetError("an append without acknowledgement failed")
         return None
-    if request.acks == -1:
-        await _settle(pending, timeout_s=max(0, request.timeout_ms) / 1000)
     endpoints = leaders.endpoints if context.version >= _FIRST_WITH_LEADERS else []
     response: Message = PRODUCE.response(responses=topics, node_endpoints=endpoints)
+    if request.acks == -1:
+        return _settling(pending, response, timeout_s=max(0, request.timeout_ms) / 1000)
     return response
 
 
@@ -140,6 +144,8 @@ _WITHOUT_LOG_START = (
 
 def _check_one_batch(records: bytes | None, version: int) -> None:
     """Exactly one batch, of the one format there is, in a codec that the version may use."""
+    if version >= _FIRST_WITH_ZSTD and only_batch(records) is not None:
+        return
     batches = slices(records or b"")
     if next(batches, None) is None or not records or records[_MAGIC_AT] != MAGIC:
         raise KafkaError(ErrorCode.invalid_record)
@@ -162,13 +168,17 @@ def _refused_as_a_whole(request: Message) -> KafkaError | None:
     try:
         for topic in request.topic_data:
             for data in topic.partition_data:
-                records = data.records or b""
-                size = next_size(records) or 0
-                if HEADER_BYTES <= size <= len(records) and header(records).transactional:
+                batch = only_batch(data.records) or _first_batch(data.records or b"")
+                if batch is not None and batch.transactional:
                     return _refused_transaction(request)
     except KafkaError as error:
         return error
     return None
+
+
+def _first_batch(records: bytes) -> Batch | None:
+    size = next_size(records) or 0
+    return header(records) if HEADER_BYTES <= size <= len(records) else None
 
 
 def _refused_transaction(request: Message) -> KafkaError | None:
@@ -190,8 +200,8 @@ def _refuse(answer: Message, error: KafkaError, *, with_words: bool) -> None:
         ]
 
 
-async def _settle(pending: list[_Pending], *, timeout_s: float) -> None:
-    """Wait until all replicas have what was appended, or time is up."""
+def _settling(pending: list[_Pending], response: Message, *, timeout_s: float) -> Message | Later:
+    """The answer once all replicas have what was appended, or time is up; at once if they do."""
 
     def decided(one: _Pending) -> ErrorCode | None:
         return one.partition.acknowledgement(one.appended.last_offset + 1, one.leader_epoch)
@@ -199,7 +209,14 @@ async def _settle(pending: list[_Pending], *, timeout_s: float) -> None:
     def all_decided() -> bool:
         return all(decided(one) is not None for one in pending)
 
-    await until(all_decided, [one.partition for one in pending], timeout_s=timeout_s)
-    for one in pending:
-        error = decided(one)
-        one.answer.error_code = ErrorCode.request_timed_out if error is None else error
+    def settled(codes: Iterable[ErrorCode | None]) -> Message:
+        for one, code in zip(pending, codes, strict=True):
+            one.answer.error_code = one.partition.out_of_time() if code is None else code
+        return response
+
+    async def settle() -> Message:
+        await until(all_decided, [one.partition for one in pending], timeout_s=timeout_s)
+        return settled([decided(one) for one in pending])
+
+    now = [decided(one) for one in pending]
+    return Later(settle) if None in now else settled(now)

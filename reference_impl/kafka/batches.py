@@ -34,6 +34,8 @@ NO_LEADER_EPOCH = -1
 MAGIC = 2
 
 _HEADER = struct.Struct(">qiibIhiqqqhii")
+_unpack = _HEADER.unpack_from
+_new = tuple.__new__  # what the constructor of a named tuple calls, without the call in between
 _PLACE = struct.Struct(">qiib")
 _UP_TO_MAGIC = _PLACE.size
 _SMALLEST = 14  # of what the length counts, in the oldest format
@@ -123,7 +125,16 @@ class Batch(NamedTuple):
 
 def header(data: Bytes, at: int = 0) -> Batch:
     """The header at a place where a whole one is known to be."""
-    return Batch._make(_HEADER.unpack_from(data, at))
+    return _new(Batch, _unpack(data, at))
+
+
+def only_batch(data: Bytes | None) -> Batch | None:
+    """The header of the batch that the bytes are, if they are one batch and nothing else."""
+    if data is None or len(data) < HEADER_BYTES:
+        return None
+    batch = header(data)
+    alone = batch.length + LOG_OVERHEAD == len(data) and batch.magic == MAGIC
+    return batch if alone else None
 
 
 def short_header(data: Bytes) -> Batch:
@@ -189,7 +200,7 @@ def intact(data: Bytes, at: int, batch: Batch) -> bool:
 
 def placed(batch: Batch, base_offset: int, leader_epoch: int) -> Batch:
     """The header with the offset and epoch that its leader gives it."""
-    return Batch._make((base_offset, batch[1], leader_epoch, *batch[3:]))
+    return _new(Batch, (base_offset, batch[1], leader_epoch, *batch[3:]))
 
 
 def stamped(

@@ -64,14 +64,7 @@ def read_header(frame: Data) -> Header:
             at = skip_tags(frame, at, [])
     except UNREADABLE as error:
         raise WireError(f"no header: {error}") from None
-    return Header(
-        api=api,
-        version=version,
-        correlation_id=correlation_id,
-        client_id=client_id,
-        supported=supported,
-        body_at=at,
-    )
+    return Header(api, version, correlation_id, client_id, supported, at)
 
 
 def _has_tags(api: Api, version: int, supported: bool) -> bool:

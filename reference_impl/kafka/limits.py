@@ -86,10 +86,10 @@ class Frame:
         self._limits = limits
         self._counted = 0
 
-    async def __aenter__(self) -> Frame:
+    def __enter__(self) -> Frame:
         return self
 
-    async def __aexit__(
+    def __exit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
@@ -103,11 +103,11 @@ class Frame:
         size, frame = await within(self._limits.idle_s, self._begin())
         return await self._read_long(size) if frame is None else frame
 
-    async def _begin(self) -> tuple[int, bytes | None]:
+    async def _begin(self) -> tuple[int, bytes | bytearray | None]:
         """The size of the frame, and all of it if it is short."""
         connection = self._connection
         size = size_in(await connection.read_exactly(4), self._limits.max_frame_bytes)
-        return size, await connection.read_exactly(size) if size <= SHORT_BYTES else None
+        return size, await connection.read_long(size) if size <= SHORT_BYTES else None
 
     async def _read_long(self, size: int) -> bytes | bytearray:
         room = self._limits.room

@@ -1,11 +1,13 @@
 """Serving: requests of one connection, one after the other, as Kafka does.
 
-The next request is read when the answer to the last one is on its way, so answers come in order
-whatever the handlers wait for.
+The next request is carried out when the answer to the last one is on its way, so answers come in
+order whatever the handlers wait for. One exception, which Kafka does not make: a request that is
+carried out and only waits to be settled lets the next one of its kind go on (``kafka.answers``).
 
 | a request | gets |
 |---|---|
 | whose handler returns a message | that message |
+| whose handler returns ``Later`` | the message that is found then |
 | whose handler returns None | no answer (acks=0) |
 | whose handler raises a KafkaError | an answer with that code, where the response as a whole can have one; else the connection is closed |
 | whose handler raises a ConnectionError | the connection is closed: what Kafka does to a failed produce with acks=0 |
@@ -22,8 +24,10 @@ Bytes after the end of a message are ignored.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
+from reference_impl.kafka.answers import Answers, Later
 from reference_impl.kafka.api_versions import answer_api_versions, unsupported_version
 from reference_impl.kafka.apis import API_VERSIONS, Api
 from reference_impl.kafka.errors import KafkaError, WireError
@@ -31,7 +35,7 @@ from reference_impl.kafka.frames import Header, read_header, response_frame
 from reference_impl.kafka.limits import Frame, Limits
 from reference_impl.kafka.message import Message
 from reference_impl.kafka.patience import within
-from reference_impl.ports.network import Connection
+from reference_impl.ports.network import Connection, EndOfStream
 
 
 class Context(NamedTuple):
@@ -44,7 +48,7 @@ class Context(NamedTuple):
     listener: str
 
 
-Handler = Callable[[Context, Any], Awaitable[Message | None]]
+Handler = Callable[[Context, Any], Awaitable[Message | Later | None]]
 
 
 async def serve(
@@ -63,31 +67,40 @@ async def serve(
     if room.connections is not None and room.open_connections >= room.connections:
         return
     room.open_connections += 1
+    answers = Answers(partial(_sent, connection, limits), connection.abort)
     try:
-        while await _serve_one(connection, handlers, limits, listener):
-            pass
+        try:
+            while await _serve_one(connection, handlers, limits, listener, answers):
+                pass
+        except EndOfStream:  # it sends no more, but may still read
+            await answers.sent()
+            raise
+        finally:
+            answers.check()
+        await answers.sent()
     finally:
+        await answers.drop()
         room.open_connections -= 1
 
 
 async def _serve_one(
-    connection: Connection, handlers: Mapping[Api, Handler], limits: Limits, listener: str
+    connection: Connection,
+    handlers: Mapping[Api, Handler],
+    limits: Limits,
+    listener: str,
+    answers: Answers,
 ) -> bool:
     """Serve one request; whether to go on."""
-    async with Frame(connection, limits) as frame:
+    with Frame(connection, limits) as frame:
         try:
             header, request = _parsed(await frame.read(), handlers)
         except (WireError, TimeoutError):
             return False
+        if answers:
+            await answers.room_for(header)
         if request is None:
             return await _sent(connection, limits, header, unsupported_version(), version=0)
-        context = Context(
-            api=header.api,
-            version=header.version,
-            client_id=header.client_id,
-            peer=connection.peer,
-            listener=listener,
-        )
+        context = Context(header.api, header.version, header.client_id, connection.peer, listener)
         try:
             response = await _handled(handlers, context, request)
         except KafkaError as error:
@@ -96,7 +109,15 @@ async def _serve_one(
                 return False
         except WireError:
             return False
-        return response is None or await _sent(connection, limits, header, response)
+        except ConnectionError:
+            await answers.sent()
+            raise
+        if response is None:
+            return True
+        if answers or isinstance(response, Later):
+            answers.add(header, response)
+            return True
+        return await _sent(connection, limits, header, response)
 
 
 def _parsed(
@@ -115,7 +136,7 @@ def _parsed(
 
 async def _handled(
     handlers: Mapping[Api, Handler], context: Context, request: Message
-) -> Message | None:
+) -> Message | Later | None:
     handler = handlers.get(context.api)
     if handler is None:
         return answer_api_versions(context.version, request, handlers)

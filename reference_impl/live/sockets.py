@@ -21,6 +21,7 @@ from reference_impl.ports.network import Address, Connection, EndOfStream, Handl
 _PIECE_BYTES: Final = 1 << 17  # received at once, unless it is received in place
 _ENOUGH_BYTES: Final = 2 * _PIECE_BYTES  # arrived and not read: no more is received
 _LONG_BYTES: Final = 1 << 17
+_SHORT_BYTES: Final = 1 << 12  # so few bytes are copied sooner than looked at through a view
 _GATHER_BYTES: Final = 1 << 16
 
 # Between being offered to the kernel and being emptied nobody else has a turn: one is enough.
@@ -141,7 +142,13 @@ class SocketConnection(asyncio.BufferedProtocol):
     async def read_long(self, count: int) -> bytes | bytearray:
         """The same, received in place if it is much."""
         if count <= _LONG_BYTES:
-            return await self.read_exactly(count)
+            if count < _SHORT_BYTES:
+                return await self.read_exactly(count)
+            if len(self._arrived) < count or self._failure is not None:
+                await self._until(count)
+            data = self._arrived[:count]
+            self._forget(count)
+            return data
         await self._until(count // 8)
         if len(self._arrived) >= count:
             return self._take(count)
@@ -176,12 +183,15 @@ class SocketConnection(asyncio.BufferedProtocol):
         return self._take(most)
 
     def _take(self, most: int) -> bytes:
+        data = bytes(memoryview(self._arrived)[:most])
+        self._forget(most)
+        return data
+
+    def _forget(self, most: int) -> None:
         arrived = self._arrived
-        data = bytes(memoryview(arrived)[:most])
         del arrived[:most]
         if self._reading_paused and len(arrived) <= _PIECE_BYTES:
             self._resume()
-        return data
 
     def _check(self, missing: int) -> None:
         """Fail if nothing will come any more."""

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from reference_impl.kafka.batches import (
     HEADER_BYTES,
-    LOG_OVERHEAD,
     MAGIC,
     NO_TIMESTAMP,
     Batch,
@@ -24,6 +23,7 @@ from reference_impl.kafka.batches import (
     Compression,
     header,
     intact,
+    only_batch,
     short_header,
     slices,
     timestamped,
@@ -32,6 +32,7 @@ from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.kafka.record_walk import Walked
 from reference_impl.kafka.records import Record, Unpacked, look, records_of, repacked, unpacked
 from reference_impl.log.config import LogConfig
+from reference_impl.log.decisions import admit_checksum, admit_offsets, stamps_append_time
 
 _LAST_OFFSET_ENDS = 27  # Kafka reads the header up to here before it checks its size
 _ZSTD_SINCE = 7
@@ -84,13 +85,11 @@ def check_produced(data: Bytes, version: int) -> None:
 
 def admit_bytes(data: Bytes, partition: str, config: LogConfig) -> Batch | None:
     """The one batch in ``data``, if it is whole; None where there is none at all."""
-    if len(data) >= HEADER_BYTES:
-        # Nearly always there is one batch and nothing else, and no need to go looking.
-        batch = header(data)
-        if batch.length + LOG_OVERHEAD == len(data) and batch.magic == MAGIC:
-            _check_bytes(data, 0, batch, partition, config)
-            return batch
-    only: Batch | None = None
+    # Nearly always there is one batch and nothing else, and no need to go looking.
+    only = only_batch(data)
+    if only is not None:
+        _check_bytes(data, 0, only, partition, config)
+        return only
     count = 0
     for at, size in slices(data):
         if size < _LAST_OFFSET_ENDS:
@@ -120,7 +119,7 @@ def _check_bytes(data: Bytes, at: int, batch: Batch, partition: str, config: Log
             f"The record batch size in the append to {partition} is {batch.size} bytes which "
             f"exceeds the maximum configured value of {config.max_message_bytes}).",
         )
-    if not intact(data, at, batch):
+    if not admit_checksum(intact(data, at, batch)):
         raise KafkaError(
             ErrorCode.corrupt_message,
             f"Record is corrupt (stored crc = {batch.crc}) in topic partition {partition}.",
@@ -140,7 +139,8 @@ def admit_batch(
         lowest = batch.base_timestamp + walked.min_delta
         highest = batch.base_timestamp + walked.max_delta
     _check_records(inside, batch, walked, lowest, highest, partition, config, now_ms)
-    if target == batch.codec != Compression.none and walked.out_of_place:
+    compressed = target == batch.codec != Compression.none
+    if not admit_offsets(compressed, bool(walked.out_of_place)):
         # Kafka would make the batch anew, but has read too little of its records to do so.
         raise KafkaError(
             ErrorCode.unknown_server_error, "the offsets in a compressed batch do not count from 0"
@@ -154,11 +154,12 @@ def admit_batch(
                 f"Message batch size is {batch.size} bytes in append to partition {partition} "
                 f"which exceeds the maximum configured size of {config.max_message_bytes}.",
             )
-    max_timestamp = now_ms if config.log_append_time else max(highest, NO_TIMESTAMP)
-    if batch.max_timestamp != max_timestamp or batch.log_append_time != config.log_append_time:
-        data = timestamped(data, max_timestamp, log_append_time=config.log_append_time)
+    append_time = stamps_append_time(config.log_append_time)
+    max_timestamp = now_ms if append_time else max(highest, NO_TIMESTAMP)
+    if batch.max_timestamp != max_timestamp or batch.log_append_time != append_time:
+        data = timestamped(data, max_timestamp, log_append_time=append_time)
         batch = header(data)
-    return Admitted(data, batch, now_ms if config.log_append_time else NO_TIMESTAMP)
+    return Admitted(data, batch, now_ms if append_time else NO_TIMESTAMP)
 
 
 def _check_header(batch: Batch, partition: str) -> None:

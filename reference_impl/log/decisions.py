@@ -43,6 +43,27 @@ class AppendedBatch(NamedTuple):
         return self.last_offset - self.offset_delta
 
 
+# Admission.
+
+
+@decision("admit-checksum", rules=("KFK-035", "KFK-042"))
+def admit_checksum(intact: bool) -> bool:
+    """A batch whose checksum is not its own goes into no log, neither a leader's nor a copy."""
+    return intact
+
+
+@decision("admit-offsets", rules=("KFK-031", "KFK-040", "KFK-045", "KFK-046"))
+def admit_offsets(kept_compressed: bool, out_of_place: bool) -> bool:
+    """What stays compressed cannot be numbered anew, so its offsets have to count from 0."""
+    return not (kept_compressed and out_of_place)
+
+
+@decision("stamps-append-time", rules=("KFK-036",))
+def stamps_append_time(configured: bool) -> bool:
+    """Records keep the time their producer gave them, unless the topic wants the broker's."""
+    return configured
+
+
 # Idempotent producers.
 
 
@@ -211,7 +232,37 @@ def log_start_may_be(offset: int, high_watermark: int) -> bool:
     return offset <= high_watermark
 
 
+@decision("next-log-start", rules=("KFK-052", "KFK-065", "KFK-066"))
+def next_log_start(current: int, asked: int) -> int:
+    """A log start only rises."""
+    return max(current, asked)
+
+
 # Reading.
+
+
+@decision("read-begins-with", rules=("KFK-046",))
+def read_begins_with(base_offset: int, last_offset: int, offset: int) -> bool:
+    """A read begins with the first batch that does not end before its offset."""
+    return last_offset >= offset
+
+
+@decision("last-stable-offset", rules=("KFK-051", "KFK-053"))
+def last_stable_offset(first_unstable: int | None, high_watermark: int, log_end_offset: int) -> int:
+    """Up to the first transaction that is not decided, and never beyond what is committed."""
+    return high_watermark if first_unstable is None else min(first_unstable, high_watermark)
+
+
+@decision("may-be-as-late", rules=("KFK-061", "KFK-062"))
+def may_be_as_late(largest_timestamp: int, timestamp: int) -> bool:
+    """Whether a segment or a batch may hold a record that is not earlier than that."""
+    return largest_timestamp >= timestamp
+
+
+@decision("record-is-as-late", rules=("KFK-060", "KFK-063"))
+def record_is_as_late(timestamp: int, wanted: int) -> bool:
+    """An index leads to a batch; which of its records is meant, their own timestamps say."""
+    return timestamp >= wanted
 
 
 @decision("offset-readable", rules=("KFK-049",))

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.log.checkpoints import overwrite_file
 from reference_impl.log.config import LogConfig
-from reference_impl.log.decisions import log_start_may_be
+from reference_impl.log.decisions import last_stable_offset, log_start_may_be, next_log_start
 from reference_impl.log.epochs import LeaderEpochs
 from reference_impl.log.producers import ProducerStates
 from reference_impl.log.recovery import Loaded, load_producers, remove_snapshot
@@ -68,8 +68,9 @@ class KeptLog:
     @property
     def last_stable_offset(self) -> int:
         """The offset up to which every transaction is decided."""
-        unstable = self.producers.first_unstable_offset
-        return self._high_watermark if unstable is None else min(unstable, self._high_watermark)
+        return last_stable_offset(
+            self.producers.first_unstable_offset, self._high_watermark, self.log_end_offset
+        )
 
     @property
     def size(self) -> int:
@@ -287,9 +288,10 @@ class KeptLog:
                 f"{self.partition} since it is larger than the high watermark "
                 f"{self._high_watermark}",
             )
-        if offset > self.log_start_offset:
-            self.log_start_offset = offset
-            await self.epochs.truncate_from_start(offset)
+        start = next_log_start(self.log_start_offset, offset)
+        if start != self.log_start_offset:
+            self.log_start_offset = start
+            await self.epochs.truncate_from_start(start)
 
     async def delete_old_segments(self) -> int:
         """Remove the segments that are too old, too much, or below the log start; how many."""

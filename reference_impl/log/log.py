@@ -30,6 +30,7 @@ from reference_impl.log.admission import admit_batch, admit_bytes
 from reference_impl.log.config import LogConfig
 from reference_impl.log.decisions import (
     Roll,
+    admit_checksum,
     bytes_to_read,
     offset_readable,
     segment_must_roll,
@@ -157,7 +158,7 @@ class Log(KeptLog):
                     await self.epochs.assign(batch.partition_leader_epoch, batch.base_offset)
             for at, end, together in self._parts(found, now_ms):
                 segment = await self._segment_for(together[0], now_ms)
-                await self._write(segment, bytes(records[at:end]), together, now_ms)
+                await self._write(segment, memoryview(records)[at:end], together, now_ms)
         await self._flush_if_many()
         size = sum(batch.size for _, batch in found)
         first, last = found[0][1].base_offset, found[-1][1].last_offset
@@ -168,7 +169,7 @@ class Log(KeptLog):
         for at, batch in batches(records):
             if leader_epoch is not None and batch.partition_leader_epoch > leader_epoch:
                 break
-            if not intact(records, at, batch):
+            if not admit_checksum(intact(records, at, batch)):
                 raise KafkaError(
                     ErrorCode.corrupt_message,
                     f"Record is corrupt (stored crc = {batch.crc}) in topic partition "
@@ -234,14 +235,7 @@ class Log(KeptLog):
     def _appended(
         self, base: int, last: int, time_ms: int, size: int, *, duplicate: bool = False
     ) -> Appended:
-        return Appended(
-            base_offset=base,
-            last_offset=last,
-            log_append_time_ms=time_ms,
-            log_start_offset=self.log_start_offset,
-            duplicate=duplicate,
-            bytes=size,
-        )
+        return Appended(base, last, time_ms, self.log_start_offset, duplicate, size)
 
     # Reading.
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reference_impl.kafka.records import records
+from reference_impl.log.decisions import may_be_as_late, record_is_as_late
 from reference_impl.log.segment import Segment
 
 
@@ -27,7 +28,7 @@ async def first_at_or_after(
 ) -> TimestampOffset | None:
     """The first record that is not earlier than this."""
     for segment in segments:
-        if segment.largest_timestamp >= timestamp:
+        if may_be_as_late(segment.largest_timestamp, timestamp):
             return await _first_in(segment, timestamp, log_start_offset)
     return None
 
@@ -35,10 +36,10 @@ async def first_at_or_after(
 async def _first_in(segment: Segment, timestamp: int, start: int) -> TimestampOffset | None:
     place = segment.offsets.place_before(max(segment.times.offset_before(timestamp), start))
     async for at, batch in segment.headers(place):
-        if batch.max_timestamp < timestamp:
+        if not may_be_as_late(batch.max_timestamp, timestamp):
             continue
         for record in records(await segment.file.read(at, batch.size)):
-            if record.timestamp >= timestamp and record.offset >= start:
+            if record.offset >= start and record_is_as_late(record.timestamp, timestamp):
                 return _found(record.timestamp, record.offset, batch.partition_leader_epoch)
     return None
 
@@ -50,7 +51,7 @@ async def latest(segments: Sequence[Segment]) -> TimestampOffset | None:
     async for at, batch in segment.headers(place):
         if batch.max_timestamp == segment.max_timestamp:
             for record in records(await segment.file.read(at, batch.size)):
-                if record.timestamp == batch.max_timestamp:
+                if record_is_as_late(record.timestamp, batch.max_timestamp):
                     return _found(record.timestamp, record.offset, batch.partition_leader_epoch)
             return None
     return None

@@ -6,11 +6,14 @@ a write that failed or was given up may have left bytes behind it, which the nex
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import aclosing
+from itertools import islice
 
 from reference_impl.kafka.batches import HEADER_BYTES, LOG_OVERHEAD, Batch, header
 from reference_impl.log.checkpoints import read_file
+from reference_impl.log.decisions import read_begins_with
 from reference_impl.log.indexes import CorruptIndex, OffsetIndex, TimeIndex, is_full, save
 from reference_impl.ports.disk import Disk, File
 
@@ -20,6 +23,7 @@ TIME_INDEX = ".timeindex"
 SNAPSHOT = ".snapshot"
 _LOOK_AHEAD = 2048  # small batches come with the first read, of big ones not much is read in vain
 _READ_AHEAD = 1 << 20
+_REMEMBERED = 64
 
 
 def path_of(directory: str, offset: int, suffix: str) -> str:
@@ -47,6 +51,8 @@ class Segment:
         self.removed = False
         self._torn = False
         self._bytes_since_entry = 0
+        # The last batches and their places: followers, and consumers that keep up, ask for these.
+        self._recent: deque[tuple[int, Batch]] = deque(maxlen=_REMEMBERED)
 
     @classmethod
     async def create(cls, disk: Disk, directory: str, base_offset: int, now_ms: int) -> Segment:
@@ -117,6 +123,7 @@ class Segment:
             self.offsets.add(batch.last_offset, self.size)
             self.times.add(self.max_timestamp, self.max_timestamp_offset)
             self._bytes_since_entry = 0
+        self._recent.append((self.size, batch))
         size = batch.size
         self.size += size
         self._bytes_since_entry += size
@@ -124,6 +131,7 @@ class Segment:
     def forget(self) -> None:
         """Know nothing of the batches any more, to note them again from the first."""
         self.size = self._bytes_since_entry = 0
+        self._recent.clear()
         self.offsets, self.times = OffsetIndex(self.base_offset), TimeIndex(self.base_offset)
         self.offsets.stale = self.times.stale = True
         self.max_timestamp, self.max_timestamp_offset = -1, self.base_offset
@@ -135,6 +143,7 @@ class Segment:
         found = await self.find(offset)
         self.unsynced = True
         self._bytes_since_entry = 0
+        self._recent.clear()
         if found is not None:
             await self.file.truncate(found[0])
             self.size, self._torn = found[0], False
@@ -155,6 +164,7 @@ class Segment:
 
     def finish(self) -> None:
         """No batch will come any more: the time index gets the highest timestamp."""
+        self._recent.clear()
         self.times.add(self.max_timestamp, self.max_timestamp_offset)
 
     async def save_indexes(self) -> None:
@@ -205,11 +215,25 @@ class Segment:
 
     async def find(self, offset: int) -> tuple[int, Batch] | None:
         """The first batch that does not end before the offset, and its place."""
+        if self._recent and offset >= self._recent[0][1].base_offset:
+            return self._find_recent(offset)
         # Closed here: left to asyncio, each search would end in a task of its own.
         async with aclosing(self.headers(self.offsets.place_before(offset))) as headers:
             async for place, batch in headers:
-                if batch.base_offset + batch.last_offset_delta >= offset:
+                first = batch.base_offset
+                if read_begins_with(first, first + batch.last_offset_delta, offset):
                     return place, batch
+        return None
+
+    def _find_recent(self, offset: int) -> tuple[int, Batch] | None:
+        """The same, among batches that need not be read; from one that begins before it on."""
+        recent = self._recent
+        at = len(recent) - 1
+        while at > 0 and recent[at][1].base_offset >= offset:
+            at -= 1
+        for place, batch in islice(recent, at, None):
+            if read_begins_with(batch.base_offset, batch.last_offset, offset):
+                return place, batch
         return None
 
     async def headers(self, place: int) -> AsyncGenerator[tuple[int, Batch], None]:

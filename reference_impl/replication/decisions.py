@@ -82,6 +82,12 @@ def acknowledge(required_offset: int, high_watermark: int, in_sync: int, min_in_
     return Ack.DONE if in_sync >= min_in_sync else Ack.TOO_FEW
 
 
+@decision("answer-when-time-is-up", rules=("KFK-033",))
+def answer_when_time_is_up(in_sync: int, min_in_sync: int) -> ErrorCode:
+    """An append that was made and not acknowledged in time may yet come to be committed."""
+    return ErrorCode.request_timed_out
+
+
 @decision("next-high-watermark")
 def next_high_watermark(
     current: int,
@@ -119,6 +125,12 @@ def maximal_isr(isr: Sequence[int], proposed: Sequence[int] | None) -> tuple[int
 def low_watermark(log_start_offset: int, followers: Sequence[int]) -> int:
     """Nothing below it is on any live replica; ``followers`` are their log starts."""
     return min([log_start_offset, *followers])
+
+
+@decision("deletion-is-done", rules=("KFK-067",))
+def deletion_is_done(low_watermark: int, wanted: int) -> bool:
+    """Records are deleted once every replica that is alive begins behind them."""
+    return low_watermark >= wanted
 
 
 @decision("end-is-known")

@@ -24,6 +24,7 @@ from reference_impl.replication.decisions import (
     EpochEnd,
     FollowerView,
     acknowledge,
+    answer_when_time_is_up,
     caught_up,
     check_leader_epoch,
     cut_for_new_leader,
@@ -176,6 +177,10 @@ class Partition(Watched):
         in_sync = len(self.maximal_isr)
         answer = acknowledge(required_offset, self.log.high_watermark, in_sync, self.min_in_sync)
         return _ANSWERS[answer]
+
+    def out_of_time(self) -> ErrorCode:
+        """What to tell a producer that waited for all replicas as long as it would."""
+        return answer_when_time_is_up(len(self.maximal_isr), self.min_in_sync)
 
     def follower_fetched(
         self, replica_id: int, *, offset: int, log_start_offset: int, leaders_end: int, epoch: int

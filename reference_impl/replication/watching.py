@@ -1,59 +1,82 @@
-"""Waiting for something to happen to a partition: an append, a higher watermark, another leader."""
+"""Waiting for something to happen to a partition: an append, a higher watermark, another leader.
+
+Whoever waits says what for. Whoever changes something looks, on the spot, which of those who wait
+have reached it, and wakes only them: on a busy partition nearly everybody who waits has to go on
+waiting, and a look costs far less than a turn of the loop.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 
 
 class Watched:
-    """Something that people wait for. They are woken in the order in which they came."""
+    """Something that people wait for. They are looked at in the order in which they came."""
 
     def __init__(self) -> None:
-        self._watchers: dict[int, asyncio.Event] = {}
-        self._next = 0
+        self._watchers: dict[_Watcher, None] = {}
 
     def wake(self) -> None:
-        """Something happened: everybody who waits may look again."""
-        for event in self._watchers.values():
-            event.set()
+        """Something happened: everybody who has reached what they wait for may go on."""
+        for watcher in self._watchers:
+            watcher.look()
 
-    def add(self, event: asyncio.Event) -> int:
-        """Have it set from now on; the number ends it."""
-        self._next += 1
-        self._watchers[self._next] = event
-        return self._next
+    def add(self, watcher: _Watcher) -> None:
+        """Have it look from now on."""
+        self._watchers[watcher] = None
 
-    def remove(self, number: int) -> None:
+    def remove(self, watcher: _Watcher) -> None:
         """No longer."""
-        self._watchers.pop(number, None)
+        self._watchers.pop(watcher, None)
 
 
-@contextmanager
-def watching(things: Iterable[Watched]) -> Iterator[asyncio.Event]:
-    """An event that is set whenever something happens to one of them."""
-    event = asyncio.Event()
-    numbers = [(thing, thing.add(event)) for thing in things]
-    try:
-        yield event
-    finally:
-        for thing, number in numbers:
-            thing.remove(number)
+class _Watcher:
+    """One who waits."""
+
+    __slots__ = ("_loop", "_reached", "_turn", "late")
+
+    def __init__(self, reached: Callable[[], bool]) -> None:
+        self.late = False
+        self._reached = reached
+        self._loop = asyncio.get_running_loop()
+        self._turn = self._loop.create_future()
+
+    def look(self) -> None:
+        if not self._turn.done() and self._reached():
+            self._turn.set_result(None)
+
+    def give_up(self) -> None:
+        self.late = True
+        if not self._turn.done():
+            self._turn.set_result(None)
+
+    async def turn(self) -> None:
+        """Until it was reached, which may be over by now, or time is up."""
+        await self._turn
+        self._turn = self._loop.create_future()
 
 
 async def until(
     reached: Callable[[], bool], things: Iterable[Watched], *, timeout_s: float
 ) -> bool:
-    """Wait until it is reached, looking again whenever something happens; False if time ran out."""
+    """Wait until it is reached, looking again whenever something happens; False if time ran out.
+
+    ``reached`` changes nothing, and is asked wherever something happens to one of the things.
+    """
     if reached():
         return True
-    with watching(things) as event:
-        try:
-            async with asyncio.timeout(timeout_s):
-                while not reached():
-                    event.clear()
-                    await event.wait()
-        except TimeoutError:
-            return reached()
-    return True
+    watcher, watched = _Watcher(reached), tuple(things)
+    for thing in watched:
+        thing.add(watcher)
+    timer = asyncio.get_running_loop().call_later(timeout_s, watcher.give_up)
+    try:
+        while not reached():
+            if watcher.late:
+                return False
+            await watcher.turn()
+        return True
+    finally:
+        timer.cancel()
+        for thing in watched:
+            thing.remove(watcher)

@@ -8,6 +8,8 @@ from reference_impl.log.decisions import (
     AppendedBatch,
     EpochEntry,
     Roll,
+    admit_checksum,
+    admit_offsets,
     batches_remembered,
     bytes_to_read,
     end_offset_for_epoch,
@@ -15,10 +17,15 @@ from reference_impl.log.decisions import (
     epochs_up_to,
     epochs_with,
     find_duplicate,
+    last_stable_offset,
     log_start_may_be,
+    may_be_as_late,
+    next_log_start,
     offset_readable,
     producer_epoch_fits,
     producer_expired,
+    read_begins_with,
+    record_is_as_late,
     recovery_goes_on,
     segment_below_start,
     segment_exceeds_size,
@@ -27,6 +34,7 @@ from reference_impl.log.decisions import (
     segment_must_roll,
     segment_needs_recovery,
     sequence_fits,
+    stamps_append_time,
 )
 from reference_impl.log.regions import Region, RegionKind, route_read
 
@@ -293,3 +301,44 @@ def test_an_offset_is_read_in_the_last_region_that_holds_it(
     regions: list[Region], offset: int, found: Region | None
 ) -> None:
     assert route_read(offset, regions) == found
+
+
+@pytest.mark.parametrize("intact", [True, False])
+def test_a_batch_needs_its_own_checksum(intact: bool) -> None:
+    assert admit_checksum(intact) is intact
+
+
+@pytest.mark.parametrize(
+    ("compressed", "out_of_place", "admitted"),
+    [(False, False, True), (False, True, True), (True, False, True), (True, True, False)],
+)
+def test_only_what_stays_compressed_must_count_from_0(
+    compressed: bool, out_of_place: bool, admitted: bool
+) -> None:
+    assert admit_offsets(compressed, out_of_place) is admitted
+
+
+@pytest.mark.parametrize("configured", [True, False])
+def test_the_topic_says_whose_time_counts(configured: bool) -> None:
+    assert stamps_append_time(configured) is configured
+
+
+@pytest.mark.parametrize(("asked", "start"), [(4, 5), (5, 5), (6, 6)])
+def test_a_log_start_only_rises(asked: int, start: int) -> None:
+    assert next_log_start(5, asked) == start
+
+
+@pytest.mark.parametrize(("offset", "begins"), [(9, True), (10, True), (12, True), (13, False)])
+def test_a_read_begins_with_the_batch_that_holds_its_offset(offset: int, begins: bool) -> None:
+    assert read_begins_with(10, 12, offset) is begins
+
+
+@pytest.mark.parametrize(("unstable", "stable"), [(None, 7), (6, 6), (7, 7), (8, 7)])
+def test_nothing_is_stable_beyond_the_high_watermark(unstable: int | None, stable: int) -> None:
+    assert last_stable_offset(unstable, 7, 9) == stable
+
+
+@pytest.mark.parametrize(("asked", "late"), [(99, True), (100, True), (101, False)])
+def test_as_late_means_not_earlier(asked: int, late: bool) -> None:
+    assert may_be_as_late(100, asked) is late
+    assert record_is_as_late(100, asked) is late

@@ -13,8 +13,10 @@ from reference_impl.replication.decisions import (
     ReplicaView,
     Truncation,
     acknowledge,
+    answer_when_time_is_up,
     caught_up,
     check_leader_epoch,
+    deletion_is_done,
     enough_replicas_to_append,
     follower_high_watermark,
     logs_diverge,
@@ -203,3 +205,13 @@ def test_a_consumer_is_sent_to_who_has_most_in_its_rack(
     rack: str, others: list[ReplicaView], expected: int
 ) -> None:
     assert nearest_replica(rack, [LEADER, *others]) == expected
+
+
+@pytest.mark.parametrize("in_sync", [1, 2, 3])
+def test_what_was_appended_and_not_acknowledged_in_time_is_not_refused(in_sync: int) -> None:
+    assert answer_when_time_is_up(in_sync, 2) is ErrorCode.request_timed_out
+
+
+@pytest.mark.parametrize(("lowest", "done"), [(4, False), (5, True), (6, True)])
+def test_a_deletion_is_done_when_every_replica_begins_behind_it(lowest: int, done: bool) -> None:
+    assert deletion_is_done(lowest, 5) is done

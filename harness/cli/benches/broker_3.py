@@ -7,8 +7,9 @@ from pathlib import Path
 
 from harness.cli.benches.broker import measure_cluster
 from harness.cli.benches.measured import Measured
+from harness.cli.benches.traffic import Load
 
 
-def measure(folder: Path) -> Iterator[Measured]:
+def measure(folder: Path, load: Load | None = None) -> Iterator[Measured]:
     """MiB a second, against a single bare broker."""
-    yield from measure_cluster(folder, brokers=3, acks="all")
+    yield from measure_cluster(folder, brokers=3, acks="all", load=load or Load())
