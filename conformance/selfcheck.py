@@ -4,6 +4,10 @@ For each mutant the lab records a run of the mutated reference, exactly as it wo
 and judges it. A mutant is killed when every rule it names fails on that run; one that names no rule
 is killed when any rule fails. A run that breaks the lab kills nothing. The unmutated reference goes
 first: a rule that fails on it cannot prove anything.
+
+A mutant of the cluster has a program that shows it (`classic/programs.json`), which is played in a
+simulation or on real processes; the sound cluster plays all of them. One without, from outside the
+project, goes through the campaign.
 """
 
 from __future__ import annotations
@@ -21,8 +25,9 @@ from typing import Any
 
 from conformance.catalogue import CATALOGUE
 from conformance.classic.programs import recorded_programs, verdicts_of
+from conformance.classic.programs_in_processes import verdicts_in_processes
 from conformance.lab import CLASSIC, MIGRATION, Plan, judge, record
-from conformance.mutants import AnyMutant, profile_of
+from conformance.mutants import ONLY_SIMULATED, AnyMutant, profile_of
 from harness.history import Run
 from harness.rules import Catalogue, Judged, Rule, Status, Verdict
 from harness.sut import reference_sut
@@ -217,18 +222,24 @@ def _recorded(job: Job) -> Sequence[Judged]:
 
 
 def _has_programs(job: Job) -> bool:
-    if job.profile != CLASSIC or job.world != "sim":
+    if job.profile != CLASSIC:
         return False
     return job.mutant is None or job.mutant.rpartition(":")[2] in recorded_programs()
 
 
 def _played(job: Job) -> Sequence[Judged]:
     """A mutant of the cluster by the program that shows it; the sound cluster by all of them."""
-    if job.mutant is not None:
-        mutant = load_mutant(job.mutant)
-        assert isinstance(mutant, Mutant)
-        return verdicts_of(recorded_programs()[mutant.name], mutant)
-    return [one for program in recorded_programs().values() for one in verdicts_of(program)]
+    programs = recorded_programs()
+    if job.world != "sim":
+        if job.mutant is None:
+            shown = [program for name, program in programs.items() if name not in ONLY_SIMULATED]
+            return verdicts_in_processes(shown)
+        return verdicts_in_processes([programs[load_mutant(job.mutant).name]], (job.mutant,))
+    if job.mutant is None:
+        return [one for program in programs.values() for one in verdicts_of(program)]
+    mutant = load_mutant(job.mutant)
+    assert isinstance(mutant, Mutant)
+    return verdicts_of(programs[mutant.name], mutant)
 
 
 def statuses(catalogue: Catalogue, matrices: Iterable[Mapping[str, Any]]) -> dict[str, Status]:

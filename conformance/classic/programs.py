@@ -1,9 +1,10 @@
-"""Short programs of the machine, one for each mutant: what shows it, as found and shrunk once.
+"""Short programs of the machine, one for each mutant that a rule sees: what shows it.
 
-`programs.json` holds steps of `ClassicMachine`. Played on a mutant they make the rules it names
-fail; played on the sound cluster they must not. So the kill matrix needs no search. When the
-cluster changes, a program may no longer show its mutant: `python -m conformance.classic.programs
-NAME…` looks for a new one (without names: for all of them).
+`programs.json` holds steps of `ScriptedMachine`: written by hand, or found and shrunk once with
+`ClassicMachine`, whose steps it has as well. Played on a mutant they make the rules it names fail;
+played on the sound cluster they must not. So the kill matrix needs no search. When the cluster
+changes, a program may no longer show its mutant: write another one, or let `python -m
+conformance.classic.programs NAME…` look for one.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from typing import Any
 
 from conformance.machines.classic import ClassicMachine
 from conformance.machines.judging import explore_together
-from conformance.mutants import PROGRAMS, replication, replication_logs
+from conformance.machines.scripted import ScriptedMachine
+from conformance.mutants import CLUSTER, PROGRAMS
 from harness.rules import Judged
 from harness.state_machines import machine as machines
 from harness.state_machines.explore import play
@@ -26,7 +28,7 @@ from harness.state_machines.program import Step, steps_of
 from reference_impl.decisions import Mutant
 
 FILE = PROGRAMS
-MUTANTS = {one.name: one for one in (*replication.MUTANTS, *replication_logs.MUTANTS)}
+MUTANTS: Mapping[str, Mutant] = {one.name: one for part in CLUSTER for one in part.MUTANTS}
 SEED = 1
 EXAMPLES, STEPS = 150, 15
 
@@ -44,12 +46,12 @@ def verdicts_of(program: Sequence[Step], *mutants: Mutant) -> Sequence[Judged]:
     """What every rule says about the history of a program, on the cluster with those mutants."""
     found: list[Judged] = []
 
-    class Watched(ClassicMachine):
+    class Watched(ScriptedMachine):
         def judge(self, folder: Path) -> Sequence[str]:
             found.extend(self.judged(folder).judged)
             return []
 
-    Watched.__name__ = ClassicMachine.__name__
+    Watched.__name__ = ScriptedMachine.__name__
     play(Watched.with_seed(SEED, *mutants), program)
     return found
 
@@ -67,12 +69,21 @@ def search(name: str) -> list[list[Any]]:
     raise LookupError(f"{EXAMPLES} examples show nothing of {name}")
 
 
+def written(programs: Mapping[str, Sequence[Sequence[Any]]]) -> str:
+    """Programs as the file holds them: a line for each step."""
+    listed = []
+    for name, program in sorted(programs.items()):
+        lines = ",".join(f"\n  {json.dumps(step)}" for step in program)
+        listed.append(f" {json.dumps(name)}: [{lines}\n ]" if program else f' "{name}": []')
+    return "{\n" + ",\n".join(listed) + "\n}\n"
+
+
 def main(names: Iterable[str]) -> None:
-    """Renew programs; prints what each of them shows."""
+    """Look for programs; prints what each of them shows."""
     known: dict[str, list[list[Any]]] = json.loads(FILE.read_text("utf-8"))
-    for name in names or MUTANTS:
+    for name in names:
         known[name] = search(name)
-        FILE.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        FILE.write_text(written(known), encoding="utf-8")
         failed = [
             one.rule.id
             for one in verdicts_of(recorded_programs()[name], MUTANTS[name])

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from conformance.machines.clients_at_work import BROKERS, PLACE, ClientsAtWork
+from conformance.machines.clients_at_work import BROKERS, PLACE, ClientsAtWork, last_words
 from harness.clients.admin import create_topic, elect_preferred
 from harness.clusters.plan import CONTROLLER, ClusterPlan, broker_id
 from harness.clusters.simulated import SimulatedCluster
@@ -184,7 +184,7 @@ class ClassicMachine(ClientsAtWork, NemesisSteps):
             )
             return
         self._trust()
-        self.unsettled = self.sim.run(self.last_words())
+        self.unsettled = self.sim.run(last_words(self.clients))
 
     # ── how ──────────────────────────────────────────────────────────────────────────────────────
 

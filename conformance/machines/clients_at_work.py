@@ -11,11 +11,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from conformance.machines.judging import JudgedMachine
 from harness.clients.admin import Leadership, leadership
-from harness.clients.operations import Place
+from harness.clients.operations import Defect, Place
 from harness.clients.raw import RawClient
 from harness.clusters.plan import broker_id, broker_name
 from harness.clusters.simulated import SimulatedCluster
@@ -61,7 +62,7 @@ class ClientsAtWork(JudgedMachine):
     def send_all(self, ask: int, acks: int) -> None:
         """Every producer that is idle sends."""
         for by in PRODUCERS:
-            self.start(by, lambda by=by: self.clients.send(by, ask, acks=acks))  # type: ignore[misc]
+            self.start(by, partial(self.clients.send, by, ask, acks=acks))
         for by in IDEMPOTENT:
             self._send_idempotent(by, ask)
 
@@ -80,46 +81,14 @@ class ClientsAtWork(JudgedMachine):
             "l-3": MAX_TIMESTAMP,
             "l": clients.now_ms() - 100 * back,
         }.items():
-            self.start(
-                by,
-                lambda by=by, timestamp=timestamp: clients.look(by, ask, timestamp),  # type: ignore[misc]
-            )
+            self.start(by, partial(clients.look, by, ask, timestamp))
         self.start("l-epoch", lambda: clients.ask_epoch_end("l-epoch", ask, back))
 
     def delete_up_to(self, ask: int, offset: int) -> None:
         """Delete what is older, and send what is damaged."""
         if offset > 0:
             self.start("d1", lambda: self.clients.delete("d1", ask, offset))
-        self.start("torn", lambda: self.clients.send_torn("torn", ask))
-
-    async def last_words(self) -> str:
-        """Append once more, then read everything everywhere; what did not work, if anything."""
-        clients = self.clients
-        before = clients.acknowledged
-        for attempt in range(LAST_LOOKS):
-            await clients.send("last", 1 + attempt % 3, acks=-1)
-            if clients.acknowledged > before:
-                break
-        else:
-            return "the cluster is whole and nothing can be appended to it"
-        for by, producer_id in IDEMPOTENT.items():
-            for attempt in range(LAST_LOOKS):
-                if not clients.unfinished(by):
-                    break
-                await clients.send_idempotent(by, 1 + attempt % 3, producer_id=producer_id)
-            else:
-                return f"the idempotent producer {by} cannot finish what it began"
-        end = await clients.look("last", 1, LATEST)
-        for name in BROKERS:
-            for _ in range(LAST_LOOKS):
-                await clients.read("last", broker_id(name), end or clients.end)
-                read_to = await clients.read_all("last", broker_id(name))
-                if read_to >= (end or clients.end):
-                    break
-                await asyncio.sleep(LOOK_S)
-            else:
-                return f"{name} shows nothing beyond {read_to}, though latest is {end}"
-        return ""
+        self.start("torn", lambda: self.clients.send_defective("torn", ask, Defect.TORN))
 
     def _send_idempotent(self, by: str, ask: int, *, ahead: bool = False) -> None:
         producer_id = IDEMPOTENT[by]
@@ -201,3 +170,32 @@ class ClientsAtWork(JudgedMachine):
             found = self.sim.run(ask_all(), within_s=1.0)
             return [one for one in found if one is not None]
         return []
+
+
+async def last_words(clients: PartitionClients) -> str:
+    """Append once more, then read everything everywhere; what did not work, if anything."""
+    before = clients.acknowledged
+    for attempt in range(LAST_LOOKS):
+        await clients.send("last", 1 + attempt % 3, acks=-1)
+        if clients.acknowledged > before:
+            break
+    else:
+        return "the cluster is whole and nothing can be appended to it"
+    for by, producer_id in IDEMPOTENT.items():
+        for attempt in range(LAST_LOOKS):
+            if not clients.unfinished(by):
+                break
+            await clients.send_idempotent(by, 1 + attempt % 3, producer_id=producer_id)
+        else:
+            return f"the idempotent producer {by} cannot finish what it began"
+    end = await clients.look("last", 1, LATEST)
+    for name in BROKERS:
+        for _ in range(LAST_LOOKS):
+            await clients.read("last", broker_id(name), end or clients.end)
+            read_to = await clients.read_all("last", broker_id(name))
+            if read_to >= (end or clients.end):
+                break
+            await asyncio.sleep(LOOK_S)
+        else:
+            return f"{name} shows nothing beyond {read_to}, though latest is {end}"
+    return ""

@@ -9,23 +9,17 @@ is asked.
 from __future__ import annotations
 
 import functools
-import io
 import shutil
 import tempfile
 from collections.abc import Sequence
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import ClassVar
-
-from hypothesis import HealthCheck, Phase, seed, settings
-from hypothesis.stateful import run_state_machine_as_test
 
 from conformance.catalogue import CATALOGUE
 from harness.history import History
 from harness.history.sources import Source
 from harness.rules import Judgement, Rule, Verdict
-from harness.state_machines.dice import BACKEND
-from harness.state_machines.explore import Unrepeatable, play, shrunk
+from harness.state_machines.explore import Unrepeatable, draw, play, shrunk
 from harness.state_machines.machine import SimulatedMachine, Violated
 from harness.state_machines.program import Step
 from harness.sut.errors import LabBroken
@@ -113,19 +107,8 @@ class _Search:
 
     def look(self, *, examples: int, steps: int) -> None:
         """Play until something is found, or so many have been played."""
-        chosen = settings(
-            max_examples=examples,
-            stateful_step_count=steps,
-            phases=(Phase.generate,),
-            backend=BACKEND,
-            database=None,
-            deadline=None,
-            report_multiple_bugs=False,
-            suppress_health_check=list(HealthCheck),
-        )
         try:
-            with redirect_stdout(io.StringIO()):
-                run_state_machine_as_test(seed(self.machine.seed)(self._looking()), settings=chosen)
+            draw(self._looking(), examples=examples, steps=steps)
         except Exception as problem:
             # Hypothesis plays what failed once more, and wonders why it now fails elsewhere.
             if not self.found:

@@ -8,19 +8,38 @@ from pathlib import Path
 from types import ModuleType
 
 from conformance.mutants import (
+    admission,
     boundary,
     boundary_races,
     boundary_sql,
     replication,
     replication_logs,
+    serving,
 )
 from reference_impl.decisions import Mutant, SqlMutant, find_decision
 from reference_impl.mutant_files import load_mutants
 
 AnyMutant = Mutant | SqlMutant
-CLUSTER = (replication, replication_logs)
+CLUSTER = (replication, replication_logs, admission, serving)
 PROGRAMS = Path(__file__).parents[1] / "classic" / "programs.json"
 
+# Mutants of the cluster that no program can be relied on to show on real processes, and why not.
+ONLY_SIMULATED = {
+    "joins-when-it-fetches": "a leader has to die between a laggard's first fetch and the leader's "
+    "next look at who keeps up, which strikes the laggard off again",
+    "joins-with-the-high-watermark": "a leader that was just elected has to die between the first "
+    "fetch of a laggard and its own next look at who keeps up",
+    "whoever-asks-last": "a leader that was cut off has to ask the controller before it hears from "
+    "it who leads now; seen once in five attempts",
+}
+# Mutants of the cluster that break no promise about a log, and why not. What they break is that a
+# cluster recovers: the machine calls that unsettled, and a campaign does not come to its end.
+ONLY_UNSETTLED = {
+    "nothing-is-cut": "a follower that does not cut is told so at every fetch and never in sync",
+    "epochs-stay": "a follower that names an epoch it has cut is told to cut for ever",
+    "no-duplicates-known": "a batch that is tried again does not continue its sequence either, and "
+    "is refused; its producer never learns that it was appended",
+}
 
 # Decisions that Python makes also when the register is in the database; the others have SQL twins.
 MADE_BESIDE_THE_DATABASE = frozenset({"initialize-transactions", "classify-failure"})
@@ -35,7 +54,9 @@ def built_in(world: str) -> dict[str, AnyMutant]:
     if world == "sim":
         return dict(_named((boundary, boundary_sql))) | _of_the_cluster()
     named = dict(_named((boundary, boundary_sql, boundary_races)))
-    return {ref: mutant for ref, mutant in named.items() if _shows_in_processes(mutant)}
+    shown = {ref: mutant for ref, mutant in named.items() if _shows_in_processes(mutant)}
+    played = _of_the_cluster().items()
+    return shown | {ref: one for ref, one in played if one.name not in ONLY_SIMULATED}
 
 
 def _of_the_cluster() -> dict[str, AnyMutant]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 
 from conformance.catalogue import CATALOGUE
-from conformance.mutants import AnyMutant, built_in, from_file
+from conformance.mutants import ONLY_SIMULATED, AnyMutant, built_in, from_file
 from conformance.proofs import KILL_MATRIX
 from conformance.selfcheck import Matrix, kill_matrix
 from harness.cli.progress import Stage, plural
@@ -44,7 +44,8 @@ def run(
         line.done(f"{plural(len(chosen), 'mutant')} judged")
     if as_json:
         print(json.dumps(matrix.document(), indent=1))
-    for text in _lines(matrix):
+    left_out = _left_out(rules) if world != "sim" and mutants is None else ()
+    for text in _lines(matrix, left_out):
         stage.say(text)
     if record and matrix.sound and not matrix.survivors:
         KILL_MATRIX.write_text(json.dumps(matrix.document(), indent=1) + "\n", encoding="utf-8")
@@ -73,7 +74,13 @@ def _chosen(rules: Sequence[str], mutants: Path | None, world: str) -> dict[str,
     return chosen
 
 
-def _lines(matrix: Matrix) -> Iterator[str]:
+def _left_out(rules: Sequence[str]) -> Sequence[str]:
+    """The mutants that would have been chosen, were they not seen in the simulation only."""
+    simulated = {mutant.name: mutant for mutant in _chosen(rules, None, "sim").values()}
+    return sorted(name for name in ONLY_SIMULATED if name in simulated)
+
+
+def _lines(matrix: Matrix, left_out: Sequence[str]) -> Iterator[str]:
     yield ""
     for row in matrix.rows:
         mark = "✓" if row.killed else "×"
@@ -83,6 +90,8 @@ def _lines(matrix: Matrix) -> Iterator[str]:
             yield from wrapped("    not seen by  ", " ".join(row.missed))
         if row.outcome.broken:
             yield from wrapped("    lab broken   ", row.outcome.broken)
+    for name in left_out:
+        yield from wrapped(f"· {name:<38}", f"only in sim: {ONLY_SIMULATED[name]}")
     yield ""
     if matrix.unexercised:
         yield from wrapped("× never exercised: ", " ".join(matrix.unexercised))

@@ -47,6 +47,21 @@ def explore(machine: type[SimulatedMachine], *, examples: int = 100, steps: int 
             return ""
 
     Looking.__name__ = machine.__name__
+    try:
+        draw(Looking, examples=examples, steps=steps)
+    except Exception as problem:
+        smallest = shrunk(machine, kept, way=_way_of(problem))
+    else:
+        return
+    play(machine, smallest)
+    raise Unrepeatable(f"{machine.__name__}, seed {machine.seed}: it failed and then did not")
+
+
+def draw(machine: type[SimulatedMachine], *, examples: int, steps: int) -> None:
+    """Let Hypothesis draw programs and play them, up to the first that fails; it shrinks nothing.
+
+    The machine's seed decides which programs they are, and in which order.
+    """
     chosen = settings(
         max_examples=examples,
         stateful_step_count=steps,
@@ -57,15 +72,8 @@ def explore(machine: type[SimulatedMachine], *, examples: int = 100, steps: int 
         report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
     )
-    try:
-        with redirect_stdout(io.StringIO()):  # in which it prints the program before shrinking
-            run_state_machine_as_test(seed(machine.seed)(Looking), settings=chosen)
-    except Exception as problem:
-        smallest = shrunk(machine, kept, way=_way_of(problem))
-    else:
-        return
-    play(machine, smallest)
-    raise Unrepeatable(f"{machine.__name__}, seed {machine.seed}: it failed and then did not")
+    with redirect_stdout(io.StringIO()):  # in which it prints the program before shrinking
+        run_state_machine_as_test(seed(machine.seed)(machine), settings=chosen)
 
 
 def play(machine: type[SimulatedMachine], program: Program) -> None:

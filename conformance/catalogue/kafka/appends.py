@@ -40,7 +40,6 @@ def placed(when: str, holds: str, *show: str, words: tuple[str, ...]) -> Holds:
 RULES = (
     kafka_rule(
         id="KFK-030",
-        unproven="",
         section=APPENDS,
         source=GUARANTEES,
         sentence="An append that begins after another was acknowledged gets a higher offset.",
@@ -90,7 +89,6 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-032",
-        unproven="",
         section=APPENDS,
         source=REPLICATION,
         sentence="An append gets an offset that no answer had shown as written before it began.",
@@ -134,7 +132,6 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-034",
-        unproven="",
         section=APPENDS,
         source=REPLICATION,
         sentence="All who read an offset read the same record.",
@@ -155,7 +152,6 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-035",
-        unproven="",
         section=APPENDS,
         source=GUARANTEES,
         sentence="At the offset of an acknowledged append no other record is read.",
@@ -199,7 +195,6 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-037",
-        unproven="",
         section=APPENDS,
         source="KIP-98",
         sentence="A record acknowledged once is read at its acknowledged offset and nowhere else.",
@@ -239,7 +234,6 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-039",
-        unproven="",
         section=APPENDS,
         source=REPLICATION,
         sentence="No offset is acknowledged to two appends.",
@@ -283,7 +277,6 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-041",
-        unproven="",
         section=APPENDS,
         source="KIP-98",
         sentence="A producer's sequence numbers are in the log once each, in their order.",

@@ -88,7 +88,6 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-047",
-        unproven="",
         section=FETCHES,
         source=REPLICATION,
         sentence="An answer serves nothing at or above the end that it names to its reader.",

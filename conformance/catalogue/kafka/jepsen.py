@@ -28,7 +28,9 @@ TRANSACTIONS = "Transactions"
 SUBSCRIBE = "subscribe"
 WW_DEPS = "ww-deps"
 
-kafka_rule = partial(fragments.kafka_rule, awaits="a workload of sends and polls")
+kafka_rule = partial(
+    fragments.kafka_rule, awaits="a workload of sends and polls", unproven=fragments.UNBROKEN
+)
 
 KNOWN = "delta IS NOT NULL"
 STEP = ("completion", "value_before", "value", "delta", "place_before", "place")

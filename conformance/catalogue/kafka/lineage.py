@@ -14,7 +14,7 @@ commit of a transaction whose end nobody recorded.
 
 from __future__ import annotations
 
-from conformance.catalogue.kafka.fragments import DURABLE, LASTING, kafka_rule
+from conformance.catalogue.kafka.fragments import DURABLE, LASTING, UNBROKEN, kafka_rule
 from harness.rules import Holds
 from spark_checkers.circumstances import DISKLESS
 
@@ -40,7 +40,6 @@ def transactions(when: str, holds: str, *show: str, words: tuple[str, ...]) -> H
 RULES = (
     kafka_rule(
         id="KFK-070",
-        unproven="",
         section=EPOCHS,
         source="KIP-101",
         sentence="Records of a leader epoch stand beyond all records of earlier epochs.",
@@ -110,7 +109,6 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-073",
-        unproven="",
         section=EPOCHS,
         source="KIP-101",
         sentence="A leader epoch begins beyond everything that earlier epochs showed as committed.",
@@ -134,6 +132,7 @@ RULES = (
         id="KFK-075",
         section=GROUPS,
         awaits="consumer groups",
+        unproven=UNBROKEN,
         source="documentation, Design: consumer offset tracking",
         sentence="The committed offset told is the last committed, or one then being committed.",
         assumes=DURABLE,
@@ -154,6 +153,7 @@ RULES = (
         id="KFK-080",
         section=TRANSACTIONS,
         awaits="transactions",
+        unproven=UNBROKEN,
         source="KIP-98",
         sentence="A transaction of which read_committed readers see a record is seen whole.",
         assumes=LASTING,
@@ -176,6 +176,7 @@ RULES = (
         id="KFK-081",
         section=TRANSACTIONS,
         awaits="transactions",
+        unproven=UNBROKEN,
         source="KIP-98",
         sentence="A transaction that was not committed is not seen by read_committed readers.",
         assumes=DURABLE,
@@ -194,6 +195,7 @@ RULES = (
         id="KFK-082",
         section=TRANSACTIONS,
         awaits="transactions",
+        unproven=UNBROKEN,
         source="KIP-98",
         sentence="No record of a transaction is seen by read_committed readers before its commit.",
         judge=transactions(
