@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from conformance.classic.campaign import FAULTS
 from conformance.classic.lab import record_classic
+from conformance.classic.offers import unseen_without
 from conformance.scenario import Scenario, on_topic
 from conformance.scenarios import SCENARIOS
 from harness.history import Run
@@ -28,7 +30,7 @@ from spark_checkers.engine import Engine
 from spark_checkers.judge import judge_run, write_results
 
 CLASSIC, MIGRATION = "classic", "migration"
-PLAYED_ON_OTHERS = (MIGRATION,)
+PLAINTEXT = "PLAINTEXT"
 OLDER_SCHEMA = 2
 SMOKE = """
     a  call  create t=smoke
@@ -60,9 +62,23 @@ class Recorded:
     played: list[Scenario] = field(default_factory=list)
     skipped: dict[Scenario, str] = field(default_factory=dict)
     campaigns: list[str] = field(default_factory=list)
+    unoffered: tuple[str, ...] = ()  # faults of campaigns that this system has no way to suffer
 
 
 Progress = Callable[[str], None]
+
+
+def unplayable(sut: Sut, profile: str) -> str | None:
+    """Why the lab cannot play a profile on a system, if it cannot."""
+    if profile == CLASSIC and not sut.startable:
+        protocol = str(sut.client.get("security.protocol", PLAINTEXT))
+        if sut.bootstrap is None:
+            return "it has no bootstrap address"
+        if protocol.upper() != PLAINTEXT:
+            return f"the raw client speaks {PLAINTEXT} only, and its clients need {protocol}"
+    if profile == MIGRATION and sut.reference is None and "control_plane" not in sut.hooks:
+        return "it has no hook control_plane"
+    return None
 
 
 def record(run: Run, sut: Sut, plan: Plan, *, progress: Progress = lambda text: None) -> Recorded:
@@ -70,11 +86,11 @@ def record(run: Run, sut: Sut, plan: Plan, *, progress: Progress = lambda text: 
     recorded = Recorded(folder=run.folder)
     try:
         if CLASSIC in plan.profiles:
-            mutants = sut.reference.mutants if sut.reference else ()
-            record_classic(
-                run, world=plan.world, seed=plan.seed, mutants=mutants, progress=progress
+            played = record_classic(
+                run, world=plan.world, seed=plan.seed, sut=sut, progress=progress
             )
             recorded.campaigns.append(CLASSIC)
+            recorded.unoffered = tuple(one for one in FAULTS if one not in played)
         if MIGRATION in plan.profiles:
             _record_migration(run, sut, plan, recorded, progress)
     finally:
@@ -171,11 +187,11 @@ def judge(
     """
     rules = tuple(rules)
     judgement = judge_run(recorded.folder, rules, engine, reference=reference, progress=progress)
-    unplayable = _unplayable(recorded)
+    unseen = {**_unplayable(recorded), **_unoffered(recorded)}
     toothless = {**_toothless(recorded, engine), **_toothless_campaigns(recorded, rules, engine)}
-    if not unplayable and not toothless:
+    if not unseen and not toothless:
         return judgement
-    judged = tuple(_observable(_proven(j, toothless), unplayable) for j in judgement.judged)
+    judged = tuple(_observable(_proven(j, toothless), unseen) for j in judgement.judged)
     judgement = replace(judgement, judged=judged)
     write_results(recorded.folder, judgement)
     return judgement
@@ -246,8 +262,14 @@ def _unplayable(recorded: Recorded) -> Mapping[str, str]:
     }
 
 
-def _observable(judged: Judged, unplayable: Mapping[str, str]) -> Judged:
-    reason = unplayable.get(judged.rule.id)
+def _unoffered(recorded: Recorded) -> Mapping[str, str]:
+    """Rules of campaigns that rest on faults which the system does not offer."""
+    played = [one for one in FAULTS if one not in recorded.unoffered]
+    return unseen_without(played) if CLASSIC in recorded.campaigns else {}
+
+
+def _observable(judged: Judged, unseen: Mapping[str, str]) -> Judged:
+    reason = unseen.get(judged.rule.id)
     if reason is None or judged.verdict is not Verdict.INCONCLUSIVE or judged.result.exercised:
         return judged
     return replace(judged, verdict=Verdict.NOT_OBSERVABLE, reason=reason)

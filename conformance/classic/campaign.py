@@ -17,13 +17,12 @@ from dataclasses import dataclass, field
 
 from conformance.classic.arena import Arena, Heal
 from harness.clients.admin import create_topic, leadership
-from harness.clients.operations import Place
+from harness.clients.operations import Defect, Place
 from harness.clients.raw import RawClient
 from harness.clusters.plan import CONTROLLER, broker_name
 from harness.sut.errors import LabBroken
 from harness.workloads.partition_log import PartitionClients
 
-BROKERS = (1, 2, 3)
 # What befalls the cluster, and which assumption of the catalogue does not hold meanwhile.
 ASSUMPTIONS = {
     "pause-leader": "one-leader",
@@ -50,6 +49,7 @@ class Campaign:
     topic: str = "classic"
     faults: tuple[str, ...] = FAULTS
     pace: float = 1.0  # how much longer than usual clients rest
+    lasts_s: float = LASTS_S
     progress: Callable[[str], None] = lambda text: None
     clients: PartitionClients = field(init=False)
     _chance: random.Random = field(init=False)
@@ -61,7 +61,8 @@ class Campaign:
             network=self.arena.network,
             address=self.arena.address,
             recorder=self.arena.recorder,
-            place=Place(self.topic, 0),
+            place=Place(self.arena.recorder.topic(self.topic), 0),
+            recorded_topic=self.topic,
             now_ms=self.arena.now_ms,
         )
 
@@ -77,7 +78,7 @@ class Campaign:
             # Longer than the fault itself: who was deposed has to find out first.
             judged_again = self.arena.recorder.begin_spending(ASSUMPTIONS[fault], fault)
             heal = await self._inject(fault)
-            await asyncio.sleep(LASTS_S)
+            await asyncio.sleep(self.lasts_s)
             await heal()
             await self._converge()
             judged_again()
@@ -88,15 +89,15 @@ class Campaign:
             await one
         self.progress("coming to rest")
         await self._converge()
-        for broker in BROKERS:
+        for broker in self.arena.brokers:
             await self.clients.read_all("last", broker)
 
     # ── clients ──────────────────────────────────────────────────────────────────────────────────
 
     def _workers(self) -> list[tuple[float, Callable[[int], Awaitable[object]]]]:
         """How long each client rests between two things it does, and what it does at a broker."""
-        clients = self.clients
-        tails = dict.fromkeys(BROKERS, 0)
+        clients, brokers = self.clients, self.arena.brokers
+        tails = dict.fromkeys(brokers, 0)
 
         async def follow(by: str, broker: int) -> None:
             before = tails[broker]
@@ -120,7 +121,7 @@ class Campaign:
             (0.10, lambda ask: clients.send("p3", ask, acks=1)),
             (0.02, lambda ask: clients.send_idempotent("i1", ask, producer_id=7001)),
             (0.05, lambda ask: clients.send_idempotent("i2", ask, producer_id=7002)),
-            (0.40, lambda ask: clients.send_torn("torn", ask)),
+            (0.40, lambda ask: clients.send_defective("torn", ask, Defect.TORN)),
             (0.20, lambda ask: clients.look("latest", ask, -1)),
             (0.30, lambda ask: clients.look("earliest", ask, -2)),
             (0.30, lambda ask: clients.look("max", ask, -3)),
@@ -132,13 +133,13 @@ class Campaign:
         ]
         workers += [
             (0.03, lambda _, broker=broker: follow(f"tail-{broker}", broker))  # type: ignore[misc]
-            for broker in BROKERS
+            for broker in brokers
         ]
         return workers
 
     async def _work(self, rest_s: float, act: Callable[[int], Awaitable[object]]) -> None:
         while not self._resting:
-            await act(self._chance.choice(BROKERS))
+            await act(self._chance.choice(self.arena.brokers))
             await asyncio.sleep(self.pace * rest_s * (0.5 + self._chance.random()))
 
     # ── faults ───────────────────────────────────────────────────────────────────────────────────
@@ -158,18 +159,19 @@ class Campaign:
         if fault == "silence-leader":
             return await arena.cut(name, both=False)
         if fault == "reimage-follower":
-            follower = self._chance.choice([one for one in BROKERS if one != leader])
+            follower = self._chance.choice([one for one in arena.brokers if one != leader])
             return await arena.reimage(broker_name(follower))
         raise ValueError(f"there is no fault {fault!r}")
 
     # ── the cluster ──────────────────────────────────────────────────────────────────────────────
 
     async def _create(self) -> None:
+        brokers = self.arena.brokers
         await create_topic(
-            self._client(1),
-            self.arena.recorder.topic(self.topic),
-            assignments=[list(BROKERS)],
-            configs={"min.insync.replicas": "2"},
+            self._client(brokers[0]),
+            self.clients.place.topic,
+            assignments=[list(brokers)],
+            configs={"min.insync.replicas": "2" if len(brokers) > 2 else "1"},
         )
         await self._converge()
 
@@ -177,11 +179,11 @@ class Campaign:
         """Who leads, as soon as a broker knows."""
         async with asyncio.timeout(PATIENCE_S):
             while True:
-                for broker in BROKERS:
+                for broker in self.arena.brokers:
                     with suppress(*_LOST):
                         place = self.clients.place
                         seen = await leadership(self._client(broker), place, patience_s=1.0)
-                        if seen.leader > 0:
+                        if seen.leader >= 0:
                             return seen.leader
                 await asyncio.sleep(0.1)
 
@@ -190,7 +192,7 @@ class Campaign:
         place = self.clients.place
         try:
             async with asyncio.timeout(PATIENCE_S):
-                for broker in BROKERS:
+                for broker in self.arena.brokers:
                     while not await self._all_in_sync(broker, place):
                         await asyncio.sleep(0.1)
         except TimeoutError:
@@ -199,7 +201,7 @@ class Campaign:
     async def _all_in_sync(self, broker: int, place: Place) -> bool:
         with suppress(*_LOST):
             seen = await leadership(self._client(broker), place, patience_s=2.0)
-            return seen.leader > 0 and len(seen.isr) == len(BROKERS)
+            return seen.leader >= 0 and len(seen.isr) == len(self.arena.brokers)
         return False
 
     def _client(self, broker: int) -> RawClient:

@@ -4,21 +4,36 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
-from conformance.classic.arena import SHARD, ProcessArena, SimArena
-from conformance.classic.campaign import FAULTS, Campaign
+from conformance.classic.arena import SHARD, plan_of
+from conformance.classic.campaign import FAULTS, LASTS_S, Campaign
+from conformance.classic.external_nodes import ExternalNodes, find_brokers
+from conformance.classic.live_arena import LiveArena
+from conformance.classic.offers import PROCESS, faults_offered
+from conformance.classic.simulated_arena import SimArena
+from harness.apache_kafka.containers import ContainerKafka
+from harness.apache_kafka.isolated import IsolatedKafka
+from harness.clients.admin import Refused, delete_topic
+from harness.clients.raw import RawClient
+from harness.clusters.link_proxy import LinkProxy
+from harness.clusters.processes import ProcessCluster
 from harness.history import Run
 from harness.simulation.observer import FaultsOnly
 from harness.simulation.simulation import Simulation
-from harness.sut.errors import UsageError
+from harness.sut import Sut, reference_sut
+from harness.sut.errors import CannotConnect, UsageError
+from harness.sut.process_hook import ProcessHook
 from harness.worlds.place import take_place
 from harness.worlds.recorder import Recorder
 from reference_impl.decisions import Mutant, load_mutant, mutated
 
 Progress = Callable[[str], None]
 SIMULATED_PACE = 2.5  # every request costs as much here as in earnest, and time costs nothing
+EXTERNAL_LASTS_S = 15.0  # Kafka's own settings take nine to notice that a broker is gone
+KAFKA_LOGS = "nodes"  # in the run folder
 
 
 def record_classic(
@@ -26,21 +41,55 @@ def record_classic(
     *,
     world: str,
     seed: int,
-    mutants: Sequence[str] = (),
+    sut: Sut | None = None,
     faults: tuple[str, ...] = FAULTS,
+    lasts_s: float | None = None,
     progress: Progress = lambda text: None,
-) -> None:
-    """Play a campaign on the reference cluster in that world, and record it."""
-    if world == "sim":
-        _in_simulation(run, seed, tuple(mutants), faults, progress)
-    elif world == "process":
-        _in_processes(run, seed, tuple(mutants), faults, progress)
-    else:
-        raise UsageError(f"the profile classic cannot be played in {world} yet")
+) -> tuple[str, ...]:
+    """Play a campaign on a system in that world, and record it; which faults were played.
+
+    Of the ``faults`` only those can be that the system offers.
+    """
+    sut = sut or reference_sut()
+    mutants = sut.reference.mutants if sut.reference else ()
+    if world == "sim" and sut.reference:
+        _in_simulation(run, seed, mutants, faults, progress)
+        return faults
+    if world not in _worlds_of(sut):
+        raise UsageError(f"the profile classic cannot be played on {sut.name} in {world}")
+    progress("starting a cluster" if sut.startable else "looking for its brokers")
+    with _opened(run, sut, world, mutants) as arena:
+        offered = faults_offered(sut, world, arena.brokers)
+        played = tuple(one for one in offered if one in faults)
+        lasts = lasts_s or (LASTS_S if sut.startable else EXTERNAL_LASTS_S)
+        campaign = Campaign(arena=arena, seed=seed, faults=played, lasts_s=lasts, progress=progress)
+        asyncio.run(_play(campaign, tidy_up=not sut.startable))
+        arena.writer.close()
+    return played
+
+
+def _worlds_of(sut: Sut) -> tuple[str, ...]:
+    """Where real nodes of a system can be."""
+    if not sut.startable:
+        return ("external",)
+    return ("process", "docker") if sut.apache_kafka else ("process",)
+
+
+async def _play(campaign: Campaign, *, tidy_up: bool) -> None:
+    """On a cluster that stays, its topic does not."""
+    try:
+        await campaign.run()
+    except Refused as reason:
+        raise CannotConnect(f"no campaign can be played: {reason}") from None
+    if tidy_up:
+        arena = campaign.arena
+        client = RawClient(arena.network, arena.address(arena.brokers[0]))
+        with suppress(Refused, OSError, TimeoutError):
+            await delete_topic(client, campaign.clients.place.topic)
 
 
 def _in_simulation(
-    run: Run, seed: int, mutants: tuple[str, ...], faults: tuple[str, ...], progress: Progress
+    run: Run, seed: int, mutants: Sequence[str], faults: tuple[str, ...], progress: Progress
 ) -> None:
     place = take_place(run, world="sim", clock="sim-classic", part=0, shard=SHARD)
     found = [load_mutant(one) for one in mutants]
@@ -57,12 +106,55 @@ def _in_simulation(
     place.writer.close()
 
 
-def _in_processes(
-    run: Run, seed: int, mutants: tuple[str, ...], faults: tuple[str, ...], progress: Progress
-) -> None:
-    with tempfile.TemporaryDirectory(prefix="tidemark-classic-") as folder:
-        progress("starting a cluster")
-        with ProcessArena(run, Path(folder), mutants) as arena:
-            campaign = Campaign(arena=arena, seed=seed, faults=faults, progress=progress)
-            asyncio.run(campaign.run())
-            arena.writer.close()
+def _opened(
+    run: Run, sut: Sut, world: str, mutants: tuple[str, ...]
+) -> AbstractContextManager[LiveArena]:
+    if sut.apache_kafka:
+        return _in_containers(run) if world == "docker" else _apache_kafka(run)
+    return _reference(run, mutants) if sut.reference else _external(run, sut)
+
+
+@contextmanager
+def _external(run: Run, sut: Sut) -> Iterator[LiveArena]:
+    """Somebody else's brokers; all of them run again when it is left."""
+    hook = sut.hooks.get(PROCESS)
+    found = find_brokers(sut)
+    nodes = ExternalNodes(found, ProcessHook(hook.command, sut.folder) if hook else None)
+    with nodes.mended():
+        yield LiveArena(run, nodes, world="external", brokers=tuple(found))
+
+
+@contextmanager
+def _reference(run: Run, mutants: tuple[str, ...]) -> Iterator[LiveArena]:
+    """The reference as processes, reached through a proxy, as everybody."""
+    plan = plan_of(mutants)
+    links = LinkProxy(plan)
+    try:
+        with tempfile.TemporaryDirectory(prefix="tidemark-classic-") as folder:
+            cluster = ProcessCluster(Path(folder), plan, links=links)
+            try:
+                cluster.__enter__()
+                yield LiveArena(run, cluster, world="process", brokers=plan.broker_ids, links=links)
+            finally:
+                cluster.kill_all()
+    finally:
+        links.close()
+
+
+@contextmanager
+def _apache_kafka(run: Run) -> Iterator[LiveArena]:
+    """Apache Kafka; what its nodes said stays in the run folder."""
+    plan = plan_of()
+    with (
+        tempfile.TemporaryDirectory(prefix="tidemark-kafka-") as folder,
+        IsolatedKafka(plan, logs=run.folder / KAFKA_LOGS, data=Path(folder)) as kafka,
+    ):
+        yield LiveArena(run, kafka, world="process", brokers=plan.broker_ids, links=kafka.links)
+
+
+@contextmanager
+def _in_containers(run: Run) -> Iterator[LiveArena]:
+    """Apache Kafka from its image; what its nodes said stays in the run folder, too."""
+    plan = plan_of()
+    with ContainerKafka(plan, logs=run.folder / KAFKA_LOGS) as kafka:
+        yield LiveArena(run, kafka, world="docker", brokers=plan.broker_ids)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import secrets
-import socket
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,13 +16,15 @@ from harness.apache_kafka.properties import (
     as_file,
     node_properties,
 )
-from harness.differential.connection import Connection, Silence
+from harness.apache_kafka.starting import (
+    PAUSE_S,
+    START_S,
+    brokers_known,
+    format_nodes,
+    free_ports,
+    new_cluster_id,
+)
 from harness.sut.errors import LabBroken
-from harness.worlds.reaper import REAPER
-
-START_S = 90.0
-FORMAT_S = 60.0
-PAUSE_S = 0.05
 
 
 class ApacheKafka:
@@ -68,7 +67,7 @@ class ApacheKafka:
     def __enter__(self) -> ApacheKafka:
         try:
             self._prepare()
-            self._format()
+            format_nodes(self.nodes.values(), new_cluster_id())
             for node in self.nodes.values():
                 node.start()
             self.wait_until_ready()
@@ -119,7 +118,7 @@ class ApacheKafka:
             for node_id, node in list(waiting.items()):
                 if not node.running:
                     raise LabBroken(f"Kafka node {node_id} ended:\n{node.last_words()}")
-                if running.keys() <= _brokers(node.port):
+                if running.keys() <= brokers_known(node.port):
                     del waiting[node_id]
             if waiting and time.monotonic() > deadline:
                 node = next(iter(waiting.values()))
@@ -141,48 +140,10 @@ class ApacheKafka:
                 node_id=one.node_id, port=one.port, folder=place, java=command
             )
 
-    def _format(self) -> None:
-        cluster_id = _cluster_id()
-        formats = {one: one.begin_format(cluster_id) for one in self.nodes.values()}
-        for node, process in formats.items():
-            try:
-                code = process.wait(FORMAT_S)
-            finally:
-                process.kill()
-                process.wait()
-                REAPER.ended(process.pid)
-            if code:
-                raise LabBroken(f"Kafka could not format its folder:\n{node.last_words()}")
-
-
-def _brokers(port: int) -> set[int]:
-    """The brokers that a node knows; none while it does not answer."""
-    try:
-        with Connection(HOST, port, patience_s=5.0) as connection:
-            answer = connection.ask("metadata", 12, {"topics": []})
-    except (OSError, Silence):
-        return set()
-    return {one["node_id"] for one in answer.get("brokers", [])}
-
-
-def _cluster_id() -> str:
-    """Sixteen random bytes as Kafka writes them; it does not like a leading dash."""
-    while True:
-        text = base64.urlsafe_b64encode(secrets.token_bytes(16)).decode().rstrip("=")
-        if not text.startswith("-"):
-            return text
-
 
 def _addresses(count: int) -> list[NodeAddress]:
-    """Free ports for every node, held until all are chosen so that none is chosen twice."""
-    held = [socket.socket() for _ in range(2 * count)]
-    try:
-        for one in held:
-            one.bind((HOST, 0))
-        ports = [one.getsockname()[1] for one in held]
-    finally:
-        for one in held:
-            one.close()
+    """Free ports for every node."""
+    ports = free_ports(2 * count)
     return [
         NodeAddress(node_id=at + 1, port=ports[2 * at], controller_port=ports[2 * at + 1])
         for at in range(count)

@@ -20,6 +20,7 @@ from harness.sut.errors import CannotConnect
 
 ROOT = Path(__file__).parents[2]
 WITHOUT_IT = "Nothing else needs it."
+OR_ELSE = f"With Docker, --world docker takes its image instead. {WITHOUT_IT}"
 
 
 class KafkaUnavailable(CannotConnect):
@@ -39,7 +40,7 @@ def jars_folder(environ: Mapping[str, str] | None = None) -> Path:
     if maven is None:
         raise KafkaUnavailable(
             f"Apache Kafka {VERSION} is not on this machine, and neither is Maven, which fetches"
-            f" it: install Maven (on Debian or Ubuntu: apt-get install maven). {WITHOUT_IT}"
+            f" it: install Maven (on Debian or Ubuntu: apt-get install maven). {OR_ELSE}"
         )
     with locked(cache / "fetch.lock", f"the folder of Apache Kafka {VERSION}"):
         if not folder.exists():
@@ -73,7 +74,7 @@ def bring(maven: str, folder: Path, tools: Tools) -> None:
     if tools.attempt(title, [*command, f"-DoutputDirectory={folder}", "-Dstyle.color=never"]):
         raise KafkaUnavailable(
             f"Apache Kafka {VERSION} cannot be fetched: Maven failed, and its words are in"
-            f" {tools.log}. {WITHOUT_IT}"
+            f" {tools.log}. {OR_ELSE}"
         )
     project.unlink()
     shutil.rmtree(folder / "target", ignore_errors=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.apache_kafka.jars import KafkaUnavailable, jars_folder
+from harness.apache_kafka.jars import OR_ELSE, KafkaUnavailable, jars_folder
 from harness.apache_kafka.properties import LOGGING
 from harness.cli.java import find_java
 
@@ -20,6 +20,7 @@ def java_command(folder: Path, options: Sequence[str] = CHEAP_JAVA) -> list[str]
         raise KafkaUnavailable(
             "Apache Kafka needs Java 17 or newer, and there is none here: install it (on"
             " Debian or Ubuntu: apt-get install openjdk-17-jre-headless) or set JAVA_HOME."
+            f" {OR_ELSE}"
         )
     folder.mkdir(parents=True, exist_ok=True)
     logging = folder / "logging.properties"

@@ -1,8 +1,9 @@
 """What a node is told.
 
-Every node is broker and controller at once. Tiered storage is on: all nodes share one folder as
-their remote store, so a test may look into it, or break it. Retention and tiering tasks run every
-second, because a lab does not wait five minutes. Everything else is Kafka's own default.
+A node is broker and controller at once, or one of them. Tiered storage is on: all combined nodes
+share one folder as their remote store, so a test may look into it, or break it. Retention and
+tiering tasks run every second, because a lab does not wait five minutes. Everything else is Kafka's
+own default.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.apache_kafka.release import VERSION
+from harness.clusters.plan import CONTROLLER, CONTROLLER_ID
 
 HOST = "127.0.0.1"
 RACKS = "abc"
@@ -49,6 +51,81 @@ def node_properties(
         "controller.listener.names": "CONTROLLER",
         "log.dirs": str(folder / f"n{node.node_id}" / "data"),
         "broker.rack": RACKS[node.node_id - 1],
+        **_internal_topics(copies, least),
+        "log.retention.check.interval.ms": "1000",
+        "log.initial.task.delay.ms": "1000",
+        **_tiered(folder, jars, copies),
+        **settings,
+    }
+
+
+def broker_properties(
+    node_id: int, *, client_port: int, port: int, advertised: str, voters: str, data: Path
+) -> dict[str, str]:
+    """The settings of one of three brokers that are no controllers.
+
+    Clients have a listener of their own; other nodes use the one that is ``advertised``.
+    """
+    return {
+        "process.roles": "broker",
+        "node.id": str(node_id),
+        "controller.quorum.voters": voters,
+        "listeners": f"CLIENT://{HOST}:{client_port},REPLICATION://{HOST}:{port}",
+        "advertised.listeners": f"CLIENT://{HOST}:{client_port},REPLICATION://{advertised}",
+        "listener.security.protocol.map": _ISOLATED,
+        "inter.broker.listener.name": "REPLICATION",
+        "controller.listener.names": "CONTROLLER",
+        "log.dirs": str(data),
+        **_internal_topics("3", "2"),
+    }
+
+
+def controller_properties(
+    node_id: int, port: int, advertised: str, voters: str, data: Path
+) -> dict[str, str]:
+    """The settings of a controller that is no broker, the only voter of its quorum."""
+    return {
+        "process.roles": "controller",
+        "node.id": str(node_id),
+        "controller.quorum.voters": voters,
+        "listeners": f"CONTROLLER://{HOST}:{port}",
+        "advertised.listeners": f"CONTROLLER://{advertised}",
+        "listener.security.protocol.map": _ISOLATED,
+        "controller.listener.names": "CONTROLLER",
+        "log.dirs": str(data),
+    }
+
+
+def container_properties(name: str, node_id: int, port: int, rack: str | None) -> dict[str, str]:
+    """The settings of a controller or a broker in a container, known to the others by its name.
+
+    Clients come in by ``port`` of the machine that runs the container.
+    """
+    voters = f"{CONTROLLER_ID}@{CONTROLLER}:9093"
+    data = Path("/var/lib/kafka/data")
+    if name == CONTROLLER:
+        found = controller_properties(node_id, 9093, f"{name}:9093", voters, data)
+    else:
+        found = broker_properties(
+            node_id,
+            client_port=9092,
+            port=9094,
+            advertised=f"{name}:9094",
+            voters=voters,
+            data=data,
+        )
+        found["advertised.listeners"] = f"CLIENT://{HOST}:{port},REPLICATION://{name}:9094"
+        if rack:
+            found["broker.rack"] = rack
+    found["listeners"] = found["listeners"].replace(HOST, "0.0.0.0")
+    return found
+
+
+_ISOLATED = "CLIENT:PLAINTEXT,REPLICATION:PLAINTEXT,CONTROLLER:PLAINTEXT"
+
+
+def _internal_topics(copies: str, least: str) -> dict[str, str]:
+    return {
         "offsets.topic.replication.factor": copies,
         "offsets.topic.num.partitions": "5",
         "transaction.state.log.replication.factor": copies,
@@ -57,10 +134,6 @@ def node_properties(
         "share.coordinator.state.topic.replication.factor": copies,
         "share.coordinator.state.topic.min.isr": least,
         "group.initial.rebalance.delay.ms": "0",
-        "log.retention.check.interval.ms": "1000",
-        "log.initial.task.delay.ms": "1000",
-        **_tiered(folder, jars, copies),
-        **settings,
     }
 
 

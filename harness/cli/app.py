@@ -143,10 +143,12 @@ Rules = Annotated[list[str] | None, typer.Option("--rule", help="Only this rule;
 
 @app.command()
 def certify(
-    sut: Annotated[str, typer.Argument(help="`reference`, or a SUT file (TOML).")] = "reference",
+    sut: Annotated[
+        str, typer.Argument(help="`reference`, `apache-kafka`, or a SUT file (TOML).")
+    ] = "reference",
     profile: Annotated[list[str] | None, typer.Option(help="Only this profile.")] = None,
     rule: Rules = None,
-    world: Annotated[str | None, typer.Option(help="sim, process or external.")] = None,
+    world: Annotated[str | None, typer.Option(help="sim, process, docker or external.")] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**31, help="Where all chance comes from.")] = 1,
     rounds: Annotated[int, typer.Option(min=0, help="Rounds of concurrent work.")] = 2,
     engine: Engine = "spark",

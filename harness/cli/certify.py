@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.catalogue import CATALOGUE, PROFILES
-from conformance.lab import MIGRATION, PLAYED_ON_OTHERS, Plan, Recorded, judge, record, smoke
+from conformance.lab import MIGRATION, Plan, Recorded, judge, record, smoke, unplayable
 from conformance.scenarios import SCENARIOS
 from harness.cli.java import java_home_for_spark
 from harness.cli.progress import Stage, plural
@@ -32,7 +32,7 @@ from spark_checkers.sessions import CONNECT
 
 SUITE = "2026.1"
 ENGINES = ("spark", "inline")
-WORLDS = ("sim", "process", "external")
+WORLDS = ("sim", "process", "docker", "external")
 LANDED = "SELECT fault, count(*) AS times FROM fault_windows WHERE landed GROUP BY fault"
 
 
@@ -59,7 +59,7 @@ def run(options: Options) -> int:
     _check_engine(options.engine, options.master)
     sut = _system(options)
     rules = _rules(options, sut)
-    world = options.world or ("process" if sut.reference else "external")
+    world = options.world or ("process" if sut.startable else "external")
     plan = _plan(options, world, rules)
     _check_world(sut, world)
     name = next_run(RUNS) if options.out is None else str(options.out)
@@ -76,7 +76,7 @@ def run(options: Options) -> int:
     header = _header(options, sut, world, name, profiles)
     recorded = _record(Run.create(folder, **header), sut, plan, stage)
     judgement = _judge(recorded, rules, options, sut, stage)
-    return _conclude(options, sut, header, judgement, folder, stage)
+    return _conclude(options, sut, header, recorded, judgement, stage)
 
 
 def replay(
@@ -126,13 +126,10 @@ def _rules(options: Options, sut: Sut) -> Catalogue:
             )
         if profile not in sut.profiles:
             raise UsageError(f"{sut.name} does not claim {profile!r}; it claims {sut.profiles}")
-        if not sut.reference and profile not in PLAYED_ON_OTHERS:
-            raise UsageError(
-                f"{profile} can only be played on the reference yet; on other systems:"
-                f" {', '.join(PLAYED_ON_OTHERS)}"
-            )
+        if reason := unplayable(sut, profile):
+            raise UsageError(f"{profile} cannot be played on {sut.name}: {reason}")
     claimed = options.profiles or tuple(
-        p for p in PROFILES if p in sut.profiles and (sut.reference or p in PLAYED_ON_OTHERS)
+        p for p in PROFILES if p in sut.profiles and not unplayable(sut, p)
     )
     chosen = CATALOGUE.of_profiles(claimed).played()
     if options.rules:
@@ -141,19 +138,20 @@ def _rules(options: Options, sut: Sut) -> Catalogue:
     if not len(chosen):
         raise UsageError(
             f"no rule is selected: {sut.name} claims {', '.join(sut.profiles)}, and the lab plays"
-            f" {', '.join(PROFILES if sut.reference else PLAYED_ON_OTHERS)} on it"
+            f" {', '.join(p for p in PROFILES if not unplayable(sut, p)) or 'nothing'} on it"
         )
     return chosen
 
 
 def _check_world(sut: Sut, world: str) -> None:
-    if world == "external" and "control_plane" not in sut.hooks:
-        raise UsageError(
-            f"the world external drives a program named by a hook; {sut.name} has no hook"
-            " control_plane"
-        )
-    if world != "external" and sut.reference is None:
-        raise UsageError(f"only the reference can be started in {world}; others are external")
+    if world == "external" and sut.startable:
+        raise UsageError(f"{sut.name} is started by the lab; external are systems of SUT files")
+    if world != "external" and not sut.startable:
+        raise UsageError(f"only built-in systems can be started in {world}; others are external")
+    if world == "sim" and sut.reference is None:
+        raise UsageError(f"{sut.name} cannot be simulated: only the reference can")
+    if world == "docker" and not sut.apache_kafka:
+        raise UsageError(f"{sut.name} has no image yet: only apache-kafka is started in docker")
     for waiver in sut.waivers:
         CATALOGUE[waiver.rule]
 
@@ -211,6 +209,9 @@ def _record(run_: Run, sut: Sut, plan: Plan, stage: Stage) -> Recorded:
         if MIGRATION in plan.profiles:
             said += [plural(len(recorded.played), "scenario"), plural(plan.rounds, "round")]
         line.done(f"{', '.join(said)}{skipped}")
+    if recorded.unoffered:
+        for text in terminal.wrapped("not tried  ", ", ".join(recorded.unoffered)):
+            stage.say(text)
     return recorded
 
 
@@ -262,14 +263,16 @@ def _conclude(
     options: Options,
     sut: Sut,
     header: dict[str, Any],
+    recorded: Recorded,
     judgement: Judgement,
-    folder: Path,
     stage: Stage,
 ) -> int:
+    folder = recorded.folder
     waived, stale = _waivers(sut, judgement, options.today)
     whole = not options.rules and not options.mutants and options.rounds > 0
     conclusion = Conclusion(judgement=judgement, waived=waived, stale=stale, whole=whole)
     document = verdict_document(header, conclusion)
+    document["faults_not_tried"] = list(recorded.unoffered)
     text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
     (folder / VERDICT_FILE).write_text(text, encoding="utf-8")
     if conclusion.certified:

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from kio.schema.api_versions.v0 import request as api_versions_v0
 from kio.schema.create_topics.v7 import request as create_topics_v7
+from kio.schema.delete_topics.v6 import request as delete_topics_v6
 from kio.schema.elect_leaders.v2 import request as elect_leaders_v2
 from kio.schema.errors import ErrorCode
 from kio.schema.metadata.v12 import request as metadata_v12
@@ -14,6 +16,7 @@ from kio.static.primitive import i8, i16, i32, i32Timedelta
 
 from harness.clients.operations import Place
 from harness.clients.raw import RawClient
+from reference_impl.ports import Address
 
 _TIMEOUT = i32Timedelta.parse(timedelta(seconds=10))
 
@@ -57,6 +60,46 @@ async def create_topic(
     one = answer.topics[0]
     if one.error_code is not ErrorCode.none:
         raise Refused(f"creating {name}: {one.error_code.name}: {one.error_message}")
+
+
+async def delete_topic(client: RawClient, name: str, *, patience_s: float = 10.0) -> None:
+    """Delete a topic."""
+    v = delete_topics_v6
+    topic = v.DeleteTopicState(name=name, topic_id=None)  # type: ignore[arg-type]
+    request = v.DeleteTopicsRequest(topics=(topic,), timeout=_TIMEOUT)
+    try:
+        answer = await client.ask(request, timeout_s=patience_s)
+    finally:
+        client.abort()
+    one = answer.responses[0]
+    if one.error_code is not ErrorCode.none:
+        raise Refused(f"deleting {name}: {one.error_code.name}: {one.error_message}")
+
+
+async def versions_offered(
+    client: RawClient, *, patience_s: float = 10.0
+) -> Mapping[int, tuple[int, int]]:
+    """By the key of each request, the first and the last version that a broker answers."""
+    try:
+        answer = await client.ask(api_versions_v0.ApiVersionsRequest(), timeout_s=patience_s)
+    finally:
+        client.abort()
+    return {
+        int(one.api_key): (int(one.min_version), int(one.max_version)) for one in answer.api_keys
+    }
+
+
+async def brokers_known(client: RawClient, *, patience_s: float = 10.0) -> dict[int, Address]:
+    """Every broker that a broker knows, and where clients find it."""
+    v = metadata_v12
+    request = v.MetadataRequest(
+        topics=(), allow_auto_topic_creation=False, include_topic_authorized_operations=False
+    )
+    try:
+        answer = await client.ask(request, timeout_s=patience_s)
+    finally:
+        client.abort()
+    return {int(one.node_id): Address(one.host, int(one.port)) for one in answer.brokers}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import StrEnum
 from typing import Any
 
 from aiokafka.record.default_records import (  # type: ignore[import-untyped]
@@ -28,6 +29,7 @@ from harness.state_machines.outcome import Outcome
 
 CONSUMER = i32(-1)
 NO_PRODUCER = (-1, -1, -1)
+_GZIP = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +40,25 @@ class Place:
     partition: int
 
 
-def batch_of(records: Sequence[tuple[str, int]], producer: Sequence[int] = NO_PRODUCER) -> bytes:
+class Defect(StrEnum):
+    """What is wrong with a batch that must be refused."""
+
+    NONE = "none"
+    TORN = "torn"  # a bit of a value is not what the checksum was made of
+    MISNUMBERED = "misnumbered"  # compressed, and its records do not count from 0
+
+
+def batch_of(
+    records: Sequence[tuple[str, int]],
+    producer: Sequence[int] = NO_PRODUCER,
+    defect: Defect = Defect.NONE,
+) -> bytes:
     """One batch of (value, timestamp in ms), by an idempotent producer if one is named."""
     producer_id, epoch, sequence = producer
+    misnumbered = defect is Defect.MISNUMBERED
     builder = DefaultRecordBatchBuilder(
         magic=2,
-        compression_type=0,
+        compression_type=_GZIP if misnumbered else 0,
         is_transactional=0,
         producer_id=producer_id,
         producer_epoch=epoch,
@@ -51,8 +66,14 @@ def batch_of(records: Sequence[tuple[str, int]], producer: Sequence[int] = NO_PR
         batch_size=1 << 20,
     )
     for number, (value, timestamp) in enumerate(records):
-        builder.append(number, timestamp, None, value.encode(), [])
-    return bytes(builder.build())
+        # The last one has the number that the header implies; the others have their neighbours'.
+        offset = number ^ 1 if misnumbered and number ^ 1 < len(records) - 1 else number
+        builder.append(offset, timestamp, None, value.encode(), [])
+    batch = bytes(builder.build())
+    if defect is Defect.TORN:
+        # The last byte is the number of headers; the one before it ends the last value.
+        return batch[:-2] + bytes([batch[-2] ^ 1]) + batch[-1:]
+    return batch
 
 
 def records_in(data: bytes, offset: int) -> list[list[Any]]:
@@ -86,15 +107,14 @@ async def produce(
     records: Sequence[tuple[str, int]],
     acks: int,
     producer: Sequence[int] = NO_PRODUCER,
-    torn: bool = False,
+    defect: Defect = Defect.NONE,
     timeout_ms: int = 1000,
     patience_s: float = 2.0,
 ) -> Outcome:
-    """Append one batch; a torn one has a checksum that is not its own, and must be refused."""
-    batch = batch_of(records, producer)
+    """Append one batch; one with a defect must be refused."""
     data = produce_v11.PartitionProduceData(
         index=i32(place.partition),
-        records=batch[:-1] + bytes([batch[-1] ^ 1]) if torn else batch,  # type: ignore[arg-type]
+        records=batch_of(records, producer, defect),  # type: ignore[arg-type]
     )
     topic = produce_v11.TopicProduceData(name=place.topic, partition_data=(data,))  # type: ignore[arg-type]
     request = produce_v11.ProduceRequest(

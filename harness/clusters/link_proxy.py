@@ -1,10 +1,13 @@
 """Links between the nodes of a process cluster that can be cut, one way or both.
 
-Every node is reached through a port of the proxy. Who comes is told by the address it comes from:
-nodes connect from loopback addresses of their own (127.0.0.10 the controller, 127.0.0.11 broker 1,
-…), everybody else is a client. A cut loses nothing: what is sent waits here, as on a network that
-does not deliver, until the cut is healed or somebody gives up. New connections are taken and hear
-nothing. Each cut counts what it held; that is the evidence that it bit.
+Every node is reached through a port of the proxy. Who comes is told by a loopback address. A node
+that can choose connects *from* one of its own (127.0.0.10 the controller, 127.0.0.11 broker 1, …).
+A node that cannot is told to connect *to* one of its own: the proxy listens for each pair, and a
+hosts file for each node says where its peers are. Everybody else is a client.
+
+A cut loses nothing: what is sent waits here, as on a network that does not deliver, until the cut
+is healed or somebody gives up. New connections are taken and hear nothing. Each cut counts what it
+held; that is the evidence that it bit.
 """
 
 from __future__ import annotations
@@ -24,11 +27,21 @@ LOOPBACK = "127.0.0.1"
 CLIENTS = "clients"
 _CHUNK = 1 << 16
 _ORDER_S = 10.0
+_PORTS_TRIED = 20
 
 
 def host_of(name: str) -> str:
     """The address that a node connects from."""
-    return "127.0.0.10" if name == CONTROLLER else f"127.0.0.{10 + broker_id(name)}"
+    return f"127.0.0.{_number(name)}"
+
+
+def host_between(caller: str, target: str) -> str:
+    """The address at which one node finds another, and nobody else does."""
+    return f"127.0.{_number(caller)}.{_number(target)}"
+
+
+def _number(name: str) -> int:
+    return 10 if name == CONTROLLER else 10 + broker_id(name)
 
 
 @dataclass(slots=True)
@@ -52,8 +65,13 @@ class Cut:
 class LinkProxy:
     """The ways to all nodes of a plan, in one thread."""
 
-    def __init__(self, plan: ClusterPlan) -> None:
-        self._names = {host_of(name): name for name in (CONTROLLER, *plan.names)}
+    def __init__(self, plan: ClusterPlan, *, for_each_pair: bool = False) -> None:
+        """``for_each_pair``: also listen where each node finds each other (``host_between``)."""
+        names = (CONTROLLER, *plan.names)
+        self._peers = {host_of(name): name for name in names}
+        self._called = {
+            host_between(name, other): name for name in names for other in names if for_each_pair
+        }
         self._upstream: dict[str, int] = {}
         self._cuts: list[Cut] = []
         self._tasks: list[asyncio.Task[None]] = []
@@ -61,10 +79,12 @@ class LinkProxy:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, name="link-proxy", daemon=True)
         self._thread.start()
-        self.ways = {
-            name: f"{LOOPBACK}:{self._order(self._listen(name))}"
-            for name in (CONTROLLER, *plan.names)
-        }
+        try:
+            self.ports = {name: self._order(self._listen(name, names)) for name in names}
+        except BaseException:
+            self.close()
+            raise
+        self.ways = {name: f"{LOOPBACK}:{port}" for name, port in self.ports.items()}
 
     def lead_to(self, name: str, port: int) -> None:
         """The way to a node ends at this port from now on."""
@@ -116,22 +136,32 @@ class LinkProxy:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _listen(self, name: str) -> int:
+    async def _listen(self, name: str, callers: Sequence[str]) -> int:
         def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             task = self._loop.create_task(self._carry(name, reader, writer))
             self._tasks.append(task)
             task.add_done_callback(self._tasks.remove)
 
-        server = await asyncio.start_server(accept, LOOPBACK, 0)
-        self._servers.append(server)
-        port: int = server.sockets[0].getsockname()[1]
+        hosts = [host for one in callers if (host := host_between(one, name)) in self._called]
+        for left in reversed(range(_PORTS_TRIED)):
+            server = await asyncio.start_server(accept, LOOPBACK, 0)
+            self._servers.append(server)
+            port: int = server.sockets[0].getsockname()[1]
+            try:
+                if hosts:
+                    self._servers.append(await asyncio.start_server(accept, hosts, port))
+            except OSError:  # somebody has that port at one of the addresses
+                server.close()
+                if not left:
+                    raise
+            else:
+                break
         return port
 
     async def _carry(
         self, target: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        peer = writer.get_extra_info("peername")
-        source = self._names.get(peer[0] if peer else "", CLIENTS)
+        source = self._caller(writer)
         there: asyncio.StreamWriter | None = None
         try:
             cut = self._cut_between(source, target)
@@ -149,6 +179,13 @@ class LinkProxy:
                 if end is not None:
                     with contextlib.suppress(OSError):
                         end.transport.abort()
+
+    def _caller(self, writer: asyncio.StreamWriter) -> str:
+        """Who is at the other end of a connection."""
+        peer, called = (
+            (writer.get_extra_info(end) or ("",))[0] for end in ("peername", "sockname")
+        )
+        return self._peers.get(peer) or self._called.get(called) or CLIENTS
 
     async def _pump(
         self, source: str, target: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter

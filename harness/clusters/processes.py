@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -141,6 +142,10 @@ class ProcessCluster:
     def kill(self, name: str) -> None:
         """SIGKILL."""
         self._nodes[name].program.kill()
+
+    def wipe(self, name: str) -> None:
+        """Empty the disk of a node that is down."""
+        shutil.rmtree(self.folder / name)
 
     def pause(self, name: str) -> None:
         """SIGSTOP, and wait until it stands still."""

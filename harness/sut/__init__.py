@@ -9,7 +9,15 @@ from harness.sut.errors import (
     UsageError,
 )
 from harness.sut.file import SutFileError, find_sut, read_sut
-from harness.sut.model import PROFILES, Hook, Reference, Sut, Waiver, reference_sut
+from harness.sut.model import (
+    PROFILES,
+    Hook,
+    Reference,
+    Sut,
+    Waiver,
+    apache_kafka_sut,
+    reference_sut,
+)
 
 __all__ = [
     "PROFILES",
@@ -24,6 +32,7 @@ __all__ = [
     "SutFileError",
     "UsageError",
     "Waiver",
+    "apache_kafka_sut",
     "find_sut",
     "read_sut",
     "reference_sut",

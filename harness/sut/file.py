@@ -25,11 +25,12 @@ from harness.sut.model import (
     Setting,
     Sut,
     Waiver,
+    apache_kafka_sut,
     mentions_environment,
     reference_sut,
 )
 
-BUILT_IN = "reference"
+REFERENCE, APACHE_KAFKA = BUILT_IN = ("reference", "apache-kafka")
 SIZE_LIMIT_BYTES = 1 << 20
 
 _TABLES = ("sut", "client", "hooks", "waiver")
@@ -51,13 +52,18 @@ class SutFileError(UsageError):
 
 
 def find_sut(name_or_path: str) -> Sut:
-    """The built-in reference by name, anything else as a path to a SUT file."""
-    if name_or_path == BUILT_IN:
+    """A built-in system by name, anything else as a path to a SUT file."""
+    if name_or_path == REFERENCE:
         return reference_sut()
+    if name_or_path == APACHE_KAFKA:
+        from harness.apache_kafka.release import VERSION  # it needs our errors
+
+        return apache_kafka_sut(version=VERSION)
     path = Path(name_or_path)
     if not path.is_file():
         raise UsageError(
-            f"no SUT {name_or_path!r}: give {BUILT_IN!r} or the path of a SUT file (TOML)"
+            f"no SUT {name_or_path!r}: give {' or '.join(map(repr, BUILT_IN))} or the path of a"
+            " SUT file (TOML)"
         )
     return read_sut(path)
 
@@ -79,8 +85,8 @@ def read_sut(path: Path) -> Sut:
         folder=path.resolve().parent,
     )
     _refuse_unknown("[sut]", about, _SUT_KEYS, problems)
-    if sut.name == BUILT_IN:
-        problems.append(f"[sut] name: {BUILT_IN!r} is the built-in system; take another name")
+    if sut.name in BUILT_IN:
+        problems.append(f"[sut] name: {sut.name!r} is the built-in system; take another name")
     if not sut.bootstrap and not sut.hooks:
         problems.append("[sut] has no bootstrap and there are no hooks: nothing could be observed")
     if problems:

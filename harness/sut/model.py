@@ -87,7 +87,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sut:
-    """A system under test. Exactly the built-in one has a `reference`."""
+    """A system under test: a built-in one, which the lab starts itself, or one from a file."""
 
     name: str
     version: str
@@ -98,6 +98,12 @@ class Sut:
     waivers: tuple[Waiver, ...] = ()
     folder: Path | None = None
     reference: Reference | None = None
+    apache_kafka: bool = False
+
+    @property
+    def startable(self) -> bool:
+        """Whether the lab starts it; all it knows of any other is what its file says."""
+        return self.reference is not None or self.apache_kafka
 
     def client_settings(self, environment: Mapping[str, str]) -> dict[str, Setting]:
         """The settings with each `${NAME}` filled in; for the client's eyes only."""
@@ -134,4 +140,11 @@ def reference_sut(
         version=version,
         profiles=("classic", "migration"),
         reference=Reference(control_plane=control_plane, mutants=mutants),
+    )
+
+
+def apache_kafka_sut(*, version: str) -> Sut:
+    """Apache Kafka, started from its own jars (`harness/apache_kafka`)."""
+    return Sut(
+        name="apache-kafka", version=version, profiles=("classic", "tiered"), apache_kafka=True
     )

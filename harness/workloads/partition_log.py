@@ -14,7 +14,7 @@ from typing import Any
 
 from harness.clients import operations
 from harness.clients.admin import Leadership, leadership
-from harness.clients.operations import NO_PRODUCER, Place
+from harness.clients.operations import NO_PRODUCER, Defect, Place
 from harness.clients.raw import RawClient
 from harness.history import classify
 from harness.state_machines.outcome import Outcome
@@ -22,6 +22,7 @@ from harness.worlds.recorder import Recorder
 from reference_impl.ports import Address, Network
 
 EARLIEST = -2
+SPREAD_MS = (200, 0, 100)  # how old the records of a batch are
 _WITH_EPOCH = ("list_offsets", "offset_for_leader_epoch")
 _LOST = (OSError, TimeoutError)
 
@@ -46,12 +47,14 @@ class PartitionClients:
     recorder: Recorder
     place: Place
     now_ms: Callable[[], int]
+    recorded_topic: str = ""  # before the recorder adds what sets this run apart; else as asked
     patience_s: float = 1.5
     end: int = 0
     sends: int = 0
     acknowledged: int = 0
     unanswered: dict[int, int] = field(default_factory=dict)
     log_starts: dict[int, int] = field(default_factory=dict)  # by broker, as last heard
+    stamps: list[int] = field(default_factory=list)  # of what was acknowledged: the latest of each
     _sequences: dict[str, int] = field(default_factory=dict)
     _trying: dict[str, list[_Trying]] = field(default_factory=dict)
     _open: dict[str, int] = field(default_factory=dict)
@@ -65,6 +68,19 @@ class PartitionClients:
         """Append one record that nobody appended before."""
         name = self._fresh()
         await self._produce(by, ask, name, [(f"{name}-0", self.now_ms())], acks=acks)
+
+    async def send_too_early(self, by: str, ask: int, *, producer_id: int) -> None:
+        """Send two records of a producer before the two that come first, which nobody has sent.
+
+        They must be refused, if anything of that producer was acknowledged before.
+        """
+        queue = self._trying.setdefault(by, [])
+        if not queue:
+            queue.append(self._next_of(by))
+        early = self._next_of(by)
+        await self._produce(
+            by, ask, early.name, early.records, acks=-1, producer=(producer_id, 0, early.sequence)
+        )
 
     async def send_idempotent(
         self, by: str, ask: int, *, producer_id: int, ahead: bool = False
@@ -102,20 +118,49 @@ class PartitionClients:
         queue = self._trying.get(by, [])
         return bool(queue) and not any(one.known for one in queue)
 
-    def _next_of(self, by: str) -> _Trying:
+    def _next_of(self, by: str, count: int = 2) -> _Trying:
         name = self._fresh()
-        records = [(f"{name}-{number}", self.now_ms()) for number in range(2)]
+        records = [(f"{name}-{number}", self.now_ms()) for number in range(count)]
         sequence = self._sequences.get(by, 0)
         self._sequences[by] = sequence + len(records)
         return _Trying(name, sequence, records)
 
-    async def send_torn(self, by: str, ask: int) -> None:
-        """Send a batch that is damaged, and must be refused."""
-        name = self._fresh()
-        records = [(f"{name}-0", self.now_ms())]
-        await self._produce(by, ask, name, records, acks=-1, torn=True)
+    async def send_spread(self, by: str, ask: int) -> None:
+        """Append three records in one batch; their timestamps do not rise with their offsets."""
+        name, now = self._fresh(), self.now_ms()
+        records = [(f"{name}-{number}", now - ago) for number, ago in enumerate(SPREAD_MS)]
+        await self._produce(by, ask, name, records, acks=-1)
 
-    async def read(self, by: str, at: int, offset: int) -> int:
+    async def send_defective(self, by: str, ask: int, defect: Defect) -> None:
+        """Send a batch that must be refused."""
+        name = self._fresh()
+        records = [(f"{name}-{number}", self.now_ms()) for number in range(3)]
+        await self._produce(by, ask, name, records, acks=-1, defect=defect)
+
+    async def send_blindly(
+        self, by: str, at: int, *, producer_id: int, defect: Defect = Defect.NONE
+    ) -> None:
+        """Send the one batch of a producer, again if it was sent before, and ask nobody who leads.
+
+        Where no answer comes through, the client never learns what became of it.
+        """
+        queue = self._trying.setdefault(by, [])
+        if not queue:
+            queue.append(self._next_of(by, 3))
+        trying = queue[0]
+        trying.attempt += 1
+        await self._produce_at(
+            by,
+            at,
+            trying.name,
+            trying.records,
+            acks=-1,
+            attempt=trying.attempt,
+            producer=(producer_id, 0, trying.sequence),
+            defect=defect,
+        )
+
+    async def read(self, by: str, at: int, offset: int, *, max_bytes: int = 1 << 20) -> int:
         """Read at a broker, whatever it is to the partition; where to read on from.
 
         It names the leader epoch that this broker believes in.
@@ -128,7 +173,7 @@ class PartitionClients:
             at,
             "fetch",
             lambda client: operations.fetch(
-                client, self.place, offset=offset, leader_epoch=seen.epoch
+                client, self.place, offset=offset, leader_epoch=seen.epoch, max_bytes=max_bytes
             ),
             offset=offset,
             leader_epoch=seen.epoch,
@@ -194,24 +239,33 @@ class PartitionClients:
     # ── how ──────────────────────────────────────────────────────────────────────────────────────
 
     async def _produce(
+        self, by: str, ask: int, name: str, records: list[tuple[str, int]], **said: Any
+    ) -> Outcome | None:
+        """Produce where a broker says the leader is; None if it could not say."""
+        seen = await self._leadership(ask)
+        if seen is None or seen.leader < 0:
+            return None
+        return await self._produce_at(by, seen.leader, name, records, **said)
+
+    async def _produce_at(
         self,
         by: str,
-        ask: int,
+        at: int,
         name: str,
         records: list[tuple[str, int]],
         *,
         acks: int,
         attempt: int = 1,
         producer: tuple[int, int, int] = NO_PRODUCER,
-        torn: bool = False,
-    ) -> Outcome | None:
+        defect: Defect = Defect.NONE,
+    ) -> Outcome:
         said: dict[str, Any] = {"producer": list(producer)} if producer != NO_PRODUCER else {}
-        outcome = await self._at_leader(
+        outcome = await self._asked(
             by,
-            ask,
+            at,
             "produce",
-            lambda client, _: operations.produce(
-                client, self.place, records=records, acks=acks, producer=producer, torn=torn
+            lambda client: operations.produce(
+                client, self.place, records=records, acks=acks, producer=producer, defect=defect
             ),
             send=name,
             attempt=attempt,
@@ -219,9 +273,10 @@ class PartitionClients:
             records=[list(one) for one in records],
             **said,
         )
-        if outcome is not None and outcome.type == "ok":
+        if outcome.type == "ok":
             self.acknowledged += len(records)
             self.end = max(self.end, int(outcome.fields["offset"]) + len(records))
+            self.stamps.append(max(timestamp for _, timestamp in records))
         return outcome
 
     async def _at_leader(
@@ -258,7 +313,7 @@ class PartitionClients:
         **arguments: Any,
     ) -> Outcome:
         about: dict[str, Any] = {
-            "topic": self.place.topic,
+            "topic": self.recorded_topic or self.place.topic,
             "partition": self.place.partition,
             "node": at,
         }

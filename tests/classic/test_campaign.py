@@ -12,11 +12,12 @@ import pytest
 from conformance.catalogue import CATALOGUE
 from conformance.classic.campaign import ASSUMPTIONS, FAULTS
 from conformance.classic.lab import record_classic
+from conformance.classic.offers import BY_HOOK, NEEDS, unseen_without
 from conformance.lab import Recorded
 from conformance.lab import judge as lab_judge
 from harness.history import Run
 from harness.rules import Judgement, Verdict
-from harness.sut.errors import UsageError
+from harness.sut import UsageError, reference_sut
 from harness.worlds.place import take_place
 from harness.worlds.recorder import Recorder
 from spark_checkers.engine import InlineEngine
@@ -32,7 +33,8 @@ def recorded(
         folder, run=folder.name, sut="reference", world=world, profiles=["classic"], seed=seed
     )
     try:
-        record_classic(run, world=world, seed=seed, mutants=mutants, faults=faults)
+        sut = reference_sut(mutants=mutants)
+        record_classic(run, world=world, seed=seed, sut=sut, faults=faults)
     finally:
         run.seal()
     return [json.loads(line) for line in run.history.read_text("utf-8").splitlines()]
@@ -54,6 +56,13 @@ def test_the_cluster_keeps_its_promises_in_the_simulation(tmp_path: Path) -> Non
     verdicts = {one.rule.id: one.verdict for one in judged(tmp_path / "run").judged}
     assert verdicts == dict.fromkeys(verdicts, Verdict.PASS)
     assert len(verdicts) == 34
+
+
+@pytest.mark.sim
+def test_without_faults_nothing_is_left_out_but_what_needs_one(tmp_path: Path) -> None:
+    recorded(tmp_path / "run", "sim", faults=())
+    unseen = {one.rule.id for one in judged(tmp_path / "run").judged if not one.result.exercised}
+    assert unseen == set(unseen_without(())) == set(NEEDS)
 
 
 @pytest.mark.sim
@@ -108,6 +117,11 @@ def test_every_fault_says_which_assumption_it_breaks() -> None:
     assert set(ASSUMPTIONS.values()) <= known
 
 
+def test_the_faults_of_a_hook_show_all_that_needs_one() -> None:
+    assert set(BY_HOOK) <= set(FAULTS)
+    assert unseen_without(BY_HOOK) == {}
+
+
 def test_a_world_in_which_it_cannot_be_played_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be played in external"):
+    with pytest.raises(UsageError, match="cannot be played on reference in external"):
         recorded(tmp_path / "run", "external")

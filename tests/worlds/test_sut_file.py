@@ -149,7 +149,8 @@ def test_the_built_in_system_is_found_by_name() -> None:
 
 
 def test_an_unknown_system_is_a_usage_error(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="give 'reference' or the path of a SUT file"):
+    known = "give 'reference' or 'apache-kafka' or the path of a SUT file"
+    with pytest.raises(UsageError, match=known):
         find_sut(str(tmp_path / "absent.toml"))
 
 

@@ -1,0 +1,69 @@
+"""The hook `process`: a program of somebody else's that starts, hurts and mends their brokers.
+
+It is run once for each order, as `COMMAND VERB NODE`, and has obeyed when it ends with exit code 0.
+NODE is the id of a broker. Whether it told the truth is for whoever gave the order to find out.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+from harness.sut.errors import AdapterError, CannotConnect
+from harness.sut.protocol import shown
+from harness.worlds.reaper import REAPER
+
+VERBS = ("start", "kill", "pause", "resume", "wipe")
+ORDER_S = 60.0
+_TAIL_BYTES = 2048
+
+
+class ProcessHook:
+    """Orders to somebody else's nodes."""
+
+    def __init__(
+        self, command: Sequence[str], folder: Path | None, *, within_s: float = ORDER_S
+    ) -> None:
+        self._command = tuple(command)
+        self._folder = folder
+        self._within_s = within_s
+
+    def order(self, verb: str, node: int) -> None:
+        """Have it done, or say why it was not."""
+        command = [*self._command, verb, str(node)]
+        called = f"the hook process ({' '.join(command)})"
+        # A file, not a pipe: what it starts may keep its output open for as long as it runs.
+        with tempfile.TemporaryFile() as words:
+            code = self._run(command, called, words)
+            if code:
+                words.seek(max(0, words.tell() - _TAIL_BYTES))
+                said = shown(words.read().strip(), limit=600)
+                told = f"\n  it said: {said}" if said else ""
+                raise AdapterError(f"{called} ended with exit code {code}{told}")
+
+    def _run(self, command: Sequence[str], called: str, words: IO[bytes]) -> int:
+        try:
+            process = subprocess.Popen(
+                list(command),
+                stdin=subprocess.DEVNULL,
+                stdout=words,
+                stderr=subprocess.STDOUT,
+                cwd=self._folder,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise CannotConnect(f"{called} cannot be started: {error}") from None
+        REAPER.started(process.pid)
+        try:
+            return process.wait(self._within_s)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise AdapterError(f"{called} did not end within {self._within_s:g} s") from None
+        finally:
+            REAPER.ended(process.pid)

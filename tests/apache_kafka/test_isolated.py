@@ -1,0 +1,85 @@
+"""Three brokers and a controller: hurt one by one, and whole again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.apache_kafka import KafkaUnavailable
+from harness.apache_kafka.isolated import IsolatedKafka
+from harness.apache_kafka.properties import broker_properties, controller_properties
+from harness.clusters.plan import CONTROLLER, ClusterPlan
+from harness.differential.connection import Connection
+
+
+@pytest.fixture(scope="module")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IsolatedKafka]:
+    folder = tmp_path_factory.mktemp("isolated")
+    plan = ClusterPlan(brokers=3, racks=("a", "b", "c"))
+    try:
+        cluster = IsolatedKafka(plan, logs=folder / "logs", data=folder / "data")
+    except KafkaUnavailable as reason:
+        pytest.skip(str(reason))
+    with cluster:
+        yield cluster
+
+
+def brokers(kafka: IsolatedKafka, name: str) -> dict[int, str]:
+    host, _, port = kafka.address(name).rpartition(":")
+    with Connection(host, int(port)) as connection:
+        answer = connection.ask("metadata", 12, {"topics": []})
+    return {one["node_id"]: f"{one['host']}:{one['port']}" for one in answer["brokers"]}
+
+
+@pytest.mark.foreign
+def test_clients_are_sent_to_the_brokers_themselves_and_not_through_the_links(
+    kafka: IsolatedKafka,
+) -> None:
+    found = brokers(kafka, "broker-1")
+
+    assert found == {one: kafka.address(f"broker-{one}") for one in (1, 2, 3)}
+    assert not set(found.values()) & set(kafka.links.ways.values())
+
+
+@pytest.mark.foreign
+def test_a_wiped_broker_comes_back_with_its_id_and_an_unknown_disk(kafka: IsolatedKafka) -> None:
+    meta = kafka.data / "broker-3" / "meta.properties"
+    before = dict(line.split("=", 1) for line in meta.read_text().splitlines() if "=" in line)
+
+    kafka.kill("broker-3")
+    kafka.wipe("broker-3")
+    kafka.start("broker-3")
+    kafka.wait("broker-3")
+
+    after = dict(line.split("=", 1) for line in meta.read_text().splitlines() if "=" in line)
+    assert {name for name in before if before[name] != after[name]} == {"directory.id"}
+    assert 3 in brokers(kafka, "broker-3")
+
+
+@pytest.mark.foreign
+def test_a_controller_that_was_killed_leads_again(kafka: IsolatedKafka) -> None:
+    kafka.kill(CONTROLLER)
+    kafka.start(CONTROLLER)
+    kafka.wait(CONTROLLER)
+
+    assert set(brokers(kafka, "broker-1")) == {1, 2, 3}
+
+
+def test_nodes_meet_at_the_links_and_clients_elsewhere() -> None:
+    told = broker_properties(
+        2, client_port=100, port=200, advertised="broker-2:300", voters="v", data=Path("/d")
+    )
+
+    assert told["listeners"] == "CLIENT://127.0.0.1:100,REPLICATION://127.0.0.1:200"
+    assert told["advertised.listeners"] == "CLIENT://127.0.0.1:100,REPLICATION://broker-2:300"
+    assert told["inter.broker.listener.name"] == "REPLICATION"
+
+
+def test_a_controller_is_found_at_its_link() -> None:
+    told = controller_properties(3000, 100, "controller:300", "3000@controller:300", Path("/d"))
+
+    assert told["process.roles"] == "controller"
+    assert told["advertised.listeners"] == "CONTROLLER://controller:300"
+    assert told["controller.quorum.voters"] == "3000@controller:300"

@@ -1,0 +1,188 @@
+"""The campaign on a system of which only an address is known, and perhaps a hook `process`."""
+
+from __future__ import annotations
+
+import json
+import socketserver
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from conformance.catalogue import CATALOGUE
+from conformance.classic import external_nodes
+from conformance.classic.arena import PROPERTIES
+from conformance.classic.campaign import FAULTS
+from conformance.classic.external_nodes import find_brokers
+from conformance.classic.lab import record_classic
+from conformance.classic.offers import BY_HOOK
+from conformance.lab import Recorded, judge, unplayable
+from harness.cli import certify
+from harness.clusters.plan import ClusterPlan, broker_name
+from harness.clusters.processes import ProcessCluster
+from harness.history import Run
+from harness.rules import Verdict
+from harness.sut import AdapterError, CannotConnect, Sut, UsageError, read_sut
+from harness.sut.process_hook import VERBS, ProcessHook
+from spark_checkers.engine import InlineEngine
+
+RULES = CATALOGUE.of_profiles(("classic",)).played()
+FILE = """
+[sut]
+name = "heron"
+version = "1"
+bootstrap = "{bootstrap}"
+profiles = ["classic"]
+"""
+HOOK = """
+import socket, sys
+with socket.socket(socket.AF_UNIX) as ways:
+    ways.connect({path!r})
+    ways.sendall(" ".join(sys.argv[1:]).encode() + b"\\n")
+    sys.exit(ways.makefile().readline().strip() or 0)
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessCluster]:
+    plan = ClusterPlan(brokers=3, properties=PROPERTIES)
+    with ProcessCluster(tmp_path_factory.mktemp("heron"), plan) as running:
+        yield running
+
+
+def sut_file(folder: Path, bootstrap: str, *more: str) -> Path:
+    path = folder / "heron.toml"
+    path.write_text("\n".join([FILE.format(bootstrap=bootstrap), *more]), encoding="utf-8")
+    return path
+
+
+@contextmanager
+def obeying(cluster: ProcessCluster, path: Path) -> Iterator[list[str]]:
+    """Carries out what the hook is told; the orders it was given."""
+    orders: list[str] = []
+
+    class Orders(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            order = self.rfile.readline().decode().strip()
+            verb, node = order.split()
+            orders.append(verb)
+            getattr(cluster, verb)(broker_name(int(node)))
+            self.wfile.write(b"\n")
+
+    with socketserver.UnixStreamServer(str(path), Orders) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield orders
+        server.shutdown()
+
+
+@pytest.mark.process
+def test_without_a_hook_what_needs_no_fault_is_judged(
+    cluster: ProcessCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = sut_file(tmp_path, cluster.bootstrap)
+
+    code = certify.run(certify.Options(sut=str(file), engine="inline", out=tmp_path / "run"))
+
+    out = capsys.readouterr().out
+    assert code == 0, out
+    assert "heron 1 · classic 2026.1 · external" in out
+    assert f"not tried  {', '.join(FAULTS[:3])}" in out
+    assert "– KFK-070 KFK-073  not observable" in out
+    assert "CERTIFIED  classic 2026.1 · depth wire 32/34" in out
+    certificate = json.loads((tmp_path / "run" / "certificate.json").read_text())
+    assert certificate["faults_not_tried"] == list(FAULTS)
+
+
+@pytest.mark.process
+def test_a_hook_lets_brokers_be_killed_paused_and_wiped(
+    cluster: ProcessCluster, tmp_path: Path
+) -> None:
+    (tmp_path / "ctl.py").write_text(HOOK.format(path=str(tmp_path / "ctl")), encoding="utf-8")
+    hook = f'[hooks]\nprocess = "exec:{sys.executable} ctl.py"'
+    sut = read_sut(sut_file(tmp_path, cluster.bootstrap, hook))
+    run = Run.create(tmp_path / "run", run="run", sut="heron", world="external", topic_tag="x1")
+
+    with obeying(cluster, tmp_path / "ctl") as orders:
+        played = record_classic(run, world="external", seed=1, sut=sut, lasts_s=3.0)
+    run.seal()
+
+    assert sorted(played) == sorted(BY_HOOK)
+    assert Counter(orders) == {"kill": 2, "start": 2, "pause": 2, "resume": 2, "wipe": 1}
+    recorded = Recorded(
+        folder=run.folder,
+        campaigns=["classic"],
+        unoffered=tuple(one for one in FAULTS if one not in played),
+    )
+    engine = InlineEngine()
+    judged = judge(recorded, RULES, engine, reference=False).judged
+    landed = engine.rows("SELECT fault FROM fault_windows WHERE landed")
+    engine.close()
+    faults = Counter(row["fault"] for row in landed)
+    assert faults == {"kill-node": 1, "pause-node": 2, "reimage-node": 1}
+    free = {rule.id for rule in RULES if not rule.binds_others}
+    assert {one.rule.id: one.verdict for one in judged} == {
+        rule.id: Verdict.NOT_APPLICABLE if rule.id in free else Verdict.PASS for rule in RULES
+    }
+
+
+@pytest.mark.process
+def test_a_hook_that_did_not_do_it_is_found_out(
+    cluster: ProcessCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(external_nodes, "GONE_S", 0.0)
+    sut = read_sut(sut_file(tmp_path, cluster.bootstrap))
+    nodes = external_nodes.ExternalNodes(find_brokers(sut), ProcessHook(["true"], tmp_path))
+
+    with pytest.raises(AdapterError, match="killed broker-2, which still answers"):
+        nodes.kill("broker-2")
+
+
+@pytest.mark.process
+def test_a_broker_that_was_killed_is_started_again_whatever_happens(
+    cluster: ProcessCluster, tmp_path: Path
+) -> None:
+    told = tmp_path / "told"
+    hook = ProcessHook(["sh", "-c", f'echo "$0 $1" >> {told}; test "$0" != kill'], tmp_path)
+    sut = read_sut(sut_file(tmp_path, cluster.bootstrap))
+    nodes = external_nodes.ExternalNodes(find_brokers(sut), hook)
+
+    with pytest.raises(AdapterError, match="exit code 1"), nodes.mended():
+        nodes.kill("broker-2")
+
+    assert told.read_text().splitlines() == ["kill 2", "start 2"]
+
+
+def test_the_verbs_of_the_hook_are_those_of_a_cluster() -> None:
+    assert all(callable(getattr(ProcessCluster, verb)) for verb in VERBS)
+
+
+def heron(**known: object) -> Sut:
+    sut = Sut(name="heron", version="1", profiles=("classic",), bootstrap="127.0.0.1:1")
+    return replace(sut, **known)  # type: ignore[arg-type]
+
+
+def test_nobody_at_the_bootstrap_address_is_one_sentence() -> None:
+    with pytest.raises(CannotConnect, match=r"^no broker of heron answers at 127\.0\.0\.1:1$"):
+        find_brokers(heron())
+
+
+def test_clients_that_need_more_than_plaintext_cannot_be_played() -> None:
+    said = unplayable(heron(client={"security.protocol": "SASL_SSL"}), "classic")
+
+    assert said == "the raw client speaks PLAINTEXT only, and its clients need SASL_SSL"
+    assert unplayable(heron(client={"security.protocol": "plaintext"}), "classic") is None
+
+
+def test_classic_needs_an_address(tmp_path: Path) -> None:
+    file = tmp_path / "heron.toml"
+    hook = '[hooks]\nprocess = "exec:./ctl"'
+    text = FILE.replace('bootstrap = "{bootstrap}"\n', "") + hook
+    file.write_text(text, encoding="utf-8")
+
+    with pytest.raises(UsageError, match="it has no bootstrap address"):
+        certify.run(certify.Options(sut=str(file), profiles=("classic",), engine="inline"))
