@@ -20,7 +20,7 @@ from spark_checkers.engine import InlineEngine
 RULES = CATALOGUE.of_profiles(("classic",)).played()
 
 
-@pytest.mark.foreign
+@pytest.mark.process
 def test_a_short_campaign_finds_nothing_against_apache_kafka(tmp_path: Path) -> None:
     header = {"sut": "apache-kafka", "world": "process", "profiles": ["classic"], "seed": 1}
     run = Run.create(tmp_path / "run", run="run", **header)

@@ -268,7 +268,8 @@ def test_a_restarted_controller_knows_everything(linked: ProcessCluster, topic: 
     linked.wait(CONTROLLER)
     admin = AdminClient({"bootstrap.servers": linked.bootstrap, "log_level": 0})
     admin.create_topics([NewTopic("later", 1, 3)])["later"].result(PATIENCE_S)
-    assert {"later", topic} <= set(admin.list_topics(timeout=PATIENCE_S).topics)
+    # Whoever is asked may hear of it a moment after the controller has decided, as with Kafka.
+    wait_for(lambda: {"later", topic} <= set(admin.list_topics(timeout=PATIENCE_S).topics))
     assert [seen_by(linked, one, topic) for one in (1, 2, 3)] == before
 
 

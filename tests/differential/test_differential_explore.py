@@ -75,7 +75,7 @@ def test_a_broker_with_another_limit_is_found_out_in_few_requests(
     ]
 
 
-@pytest.mark.foreign
+@pytest.mark.process
 def test_kafka_and_the_reference_agree_on_generated_sequences(
     reference: tuple[str, int], tmp_path: Path
 ) -> None:
