@@ -29,6 +29,7 @@ def test_a_broker_is_measured_against_a_bare_one(tmp_path: Path) -> None:
     assert all(row.rate > 0 and row.baseline_rate > 0 for row in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_three_brokers_are_measured_with_acks_all(tmp_path: Path) -> None:
     rows = list(broker_3.measure(tmp_path, LITTLE))

@@ -68,6 +68,7 @@ def test_a_standalone_cluster_judges_as_this_machine_does(
     assert len([*run.glob("*/stderr")]) == WORKERS
 
 
+@pytest.mark.slow
 def test_a_connect_server_judges_as_this_machine_does(tmp_path: Path, histories: list[str]) -> None:
     with connect_server(tmp_path) as master:
         there = judged_on(master, tmp_path, histories)
