@@ -201,6 +201,8 @@ def duckdb_connection(memory: str = "50%") -> DuckDBPyConnection:
     connection = duckdb.connect(
         ":memory:", config={"temp_directory": spilled, "memory_limit": memory}
     )
+    # Its bar would be drawn into whatever we print.
+    connection.execute("SET enable_progress_bar_print = false")
     weakref.finalize(connection, shutil.rmtree, spilled, ignore_errors=True)
     return connection
 

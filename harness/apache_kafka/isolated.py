@@ -21,7 +21,13 @@ from typing import TypeVar
 from harness.apache_kafka.jars import jars_folder
 from harness.apache_kafka.jvm import CHEAP_JAVA, java_command
 from harness.apache_kafka.node import Node
-from harness.apache_kafka.properties import HOST, as_file, broker_properties, controller_properties
+from harness.apache_kafka.properties import (
+    HOST,
+    as_file,
+    broker_properties,
+    controller_properties,
+    tiered,
+)
 from harness.apache_kafka.starting import (
     PAUSE_S,
     START_S,
@@ -53,6 +59,7 @@ class IsolatedKafka:
         self.plan = plan
         self.logs = logs.resolve()
         self.data = data.resolve()
+        self.remote = self.data / "remote"  # the store that all brokers tier to
         self._java = tuple(java_options)
         self._cluster_id = new_cluster_id()
         self._nodes: dict[str, Node] = {}
@@ -181,7 +188,8 @@ class IsolatedKafka:
         )
         rack = self.plan.rack(number)
         racks = {"broker.rack": rack} if rack else {}
-        return {**found, **racks, **self.plan.properties}
+        store = tiered(self.remote, jars_folder(), copies="3", listener="REPLICATION")
+        return {**found, **racks, **store, **self.plan.properties}
 
 
 def _hosts(name: str, everybody: Sequence[str]) -> str:

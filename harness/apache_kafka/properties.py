@@ -54,7 +54,7 @@ def node_properties(
         **_internal_topics(copies, least),
         "log.retention.check.interval.ms": "1000",
         "log.initial.task.delay.ms": "1000",
-        **_tiered(folder, jars, copies),
+        **tiered(folder / "remote", jars, copies=copies),
         **settings,
     }
 
@@ -137,15 +137,16 @@ def _internal_topics(copies: str, least: str) -> dict[str, str]:
     }
 
 
-def _tiered(folder: Path, jars: Path, copies: str) -> dict[str, str]:
+def tiered(remote: Path, jars: Path, *, copies: str, listener: str = "PLAINTEXT") -> dict[str, str]:
+    """Tiered storage into a folder that all brokers share, its metadata kept by Kafka itself."""
     storage = "org.apache.kafka.server.log.remote.storage.LocalTieredStorage"
     return {
         "remote.log.storage.system.enable": "true",
-        "remote.log.metadata.manager.listener.name": "PLAINTEXT",
+        "remote.log.metadata.manager.listener.name": listener,
         "remote.log.storage.manager.class.name": storage,
         "remote.log.storage.manager.class.path": str(jars / f"kafka-storage-{VERSION}-test.jar"),
         "remote.log.storage.manager.impl.prefix": "rsm.config.",
-        "rsm.config.dir": str(folder / "remote"),
+        "rsm.config.dir": str(remote),
         "remote.log.metadata.manager.impl.prefix": "rlmm.config.",
         "rlmm.config.remote.log.metadata.topic.replication.factor": copies,
         "rlmm.config.remote.log.metadata.topic.num.partitions": "5",
