@@ -54,6 +54,7 @@ class Campaign:
     clients: PartitionClients = field(init=False)
     _chance: random.Random = field(init=False)
     _resting: bool = False
+    _last_seen: str = "no broker answered"
 
     def __post_init__(self) -> None:
         self._chance = random.Random(f"{self.seed}/campaign")
@@ -196,11 +197,16 @@ class Campaign:
                     while not await self._all_in_sync(broker, place):
                         await asyncio.sleep(0.1)
         except TimeoutError:
-            raise LabBroken(f"the cluster did not come to rest within {PATIENCE_S:.0f} s") from None
+            raise LabBroken(
+                f"the cluster did not come to rest within {PATIENCE_S:.0f} s after everything was"
+                f" healed: {self._last_seen}; what was recorded until then is kept"
+            ) from None
 
     async def _all_in_sync(self, broker: int, place: Place) -> bool:
         with suppress(*_LOST):
             seen = await leadership(self._client(broker), place, patience_s=2.0)
+            in_sync = ", ".join(map(str, sorted(seen.isr))) or "none"
+            self._last_seen = f"broker {broker} names {seen.leader} leader and {in_sync} in sync"
             return seen.leader >= 0 and len(seen.isr) == len(self.arena.brokers)
         return False
 

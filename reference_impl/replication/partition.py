@@ -304,7 +304,7 @@ class Partition(Watched):
             if self.leads or self.state.leader_epoch != leader_epoch:
                 return
             if records:
-                await self._copy_batches(records, leader_epoch)
+                await self._copy_batches(records, leader_epoch, log_start_offset)
             end = self.log.log_end_offset
             self.log.high_watermark = follower_high_watermark(
                 self.log.high_watermark, high_watermark, end
@@ -313,17 +313,19 @@ class Partition(Watched):
                 await self.log.advance_log_start_offset(log_start_offset)
         self.wake()
 
-    async def _copy_batches(self, records: bytes, leader_epoch: int) -> None:
+    async def _copy_batches(self, records: bytes, leader_epoch: int, leaders_start: int) -> None:
         log = self.log
         try:
             await log.append_as_follower(records, leader_epoch=leader_epoch)
         except UnexpectedAppendOffset as error:
             end = log.log_end_offset
             inside = error.first_offset < end <= error.last_offset
-            if log.log_start_offset != end or not inside:
+            nothing_shared = end in (log.log_start_offset, leaders_start)
+            if not nothing_shared or not inside:
                 raise
-            # The leader's log starts inside a batch, of which there is only a whole: an empty log
-            # that starts there, too, has to begin with the batch.
+            # The leader's log starts inside a batch, of which there is only a whole: a log that is
+            # empty, or was cut to that start (epochs that were deleted end there), and so has
+            # nothing that the leader still has, begins anew with the batch.
             await log.truncate_fully_and_start_at(error.first_offset)
             await log.append_as_follower(records, leader_epoch=leader_epoch)
 

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from harness.clients.admin import create_topic, leadership
-from harness.clients.operations import Place, delete_records, produce
+from harness.clients.operations import Place, delete_records, fetch, produce
 from harness.clients.raw import RawClient
 from harness.clusters.plan import ClusterPlan, broker_name
 from harness.clusters.simulated import CONTROLLER_PORT, SimulatedCluster
@@ -38,9 +38,11 @@ class Cluster:
         self.nodes.settle()
         self.ask(lambda client: create_topic(client, PLACE.topic, assignments=[[1, 2, 3]]))
 
-    def ask(self, work: Callable[[RawClient], Coroutine[Any, Any, Result]]) -> Result:
-        """Ask broker 1 something."""
-        client = RawClient(self.sim.lab, self.nodes.address(1))
+    def ask(
+        self, work: Callable[[RawClient], Coroutine[Any, Any, Result]], broker: int = 1
+    ) -> Result:
+        """Ask a broker something."""
+        client = RawClient(self.sim.lab, self.nodes.address(broker))
         try:
             return self.sim.run(work(client))
         finally:
@@ -69,6 +71,37 @@ def test_a_follower_joins_whose_leaders_log_starts_inside_a_batch() -> None:
         down.heal()
         made.sim.advance(5.0)
         assert made.isr() == [1, 2, 3]
+
+
+def test_a_deposed_leader_joins_again_whose_cut_falls_inside_a_batch() -> None:
+    """Apache Kafka 4.3.1 gives such a replica up (docs/track-record.md)."""
+    with cluster() as made:
+        ends = [broker_name(one) for one in (2, 3)]
+        cut = made.sim.faults.cut(broker_name(1), [*ends, "controller"])
+        for number in range(20):  # of an epoch that nobody else will know
+            one = [(f"old-{number}", number)]
+            made.ask(lambda client, one=one: produce(client, PLACE, records=one, acks=1))  # type: ignore[misc]
+        made.sim.advance(3.0)
+        leader = made.ask(lambda client: leadership(client, PLACE, patience_s=1.0), 2).leader
+        assert leader in (2, 3)
+        for number in range(5):
+            two = [(f"new-{number}", number), (f"new-{number}-b", number)]
+            sent = made.ask(
+                lambda client, two=two: produce(client, PLACE, records=two, acks=-1),  # type: ignore[misc]
+                leader,
+            )
+            assert sent.fields["error"] == 0
+        deleted = made.ask(lambda client: delete_records(client, PLACE, offset=5), leader)
+        assert deleted.fields["log_start_offset"] == 5  # the second record of the batch 4, 5
+
+        cut.heal()
+        made.sim.advance(10.0)
+        assert made.isr() == [1, 2, 3]
+        seen = made.ask(lambda client: fetch(client, PLACE, offset=5))
+        assert [row[1] for row in seen.fields["records"]] == [
+            "new-2-b",
+            *(name for number in (3, 4) for name in (f"new-{number}", f"new-{number}-b")),
+        ]
 
 
 def test_a_broker_registers_again_when_an_earlier_life_was_taken_for_the_latest() -> None:
