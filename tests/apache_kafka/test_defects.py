@@ -1,0 +1,87 @@
+"""Defects of Apache Kafka in their shortest form: each is here as long as Kafka has it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from conformance.classic.arena import plan_of
+from harness.apache_kafka import KafkaUnavailable
+from harness.apache_kafka.isolated import IsolatedKafka
+from harness.clients.admin import Leadership, create_topic, leadership
+from harness.clients.operations import Place, delete_records, produce
+from harness.clients.raw import RawClient
+from harness.clusters.plan import CONTROLLER, broker_name
+from reference_impl.live.network import StreamNetwork
+from reference_impl.ports import Address
+
+pytestmark = pytest.mark.foreign
+
+PLACE = Place("t", 0)
+PATIENCE_S = 60.0
+Result = TypeVar("Result")
+
+
+class Asked:
+    """A cluster, and a way to ask one of its brokers."""
+
+    def __init__(self, kafka: IsolatedKafka) -> None:
+        self.kafka = kafka
+
+    def ask(self, broker: int, work: Callable[[RawClient], Coroutine[Any, Any, Result]]) -> Result:
+        host, _, port = self.kafka.address(broker_name(broker)).rpartition(":")
+
+        async def asked() -> Result:
+            client = RawClient(StreamNetwork(), Address(host, int(port)))
+            try:
+                return await work(client)
+            finally:
+                client.abort()
+
+        return asyncio.run(asked())
+
+    def seen_by(self, broker: int) -> Leadership:
+        return self.ask(broker, lambda client: leadership(client, PLACE, patience_s=5.0))
+
+
+def wait_for(reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not reached():
+        assert time.monotonic() < deadline, "it did not come to pass"
+        time.sleep(0.1)
+
+
+def test_a_deposed_leader_whose_cut_falls_inside_a_batch_is_given_up(tmp_path: Path) -> None:
+    """The reference recovers: `tests/simulation/test_classic_cluster_recovers.py`."""
+    try:
+        kafka = IsolatedKafka(plan_of(), logs=tmp_path / "logs", data=tmp_path / "data")
+    except KafkaUnavailable as reason:
+        pytest.skip(str(reason))
+    with kafka:
+        at = Asked(kafka)
+        at.ask(1, lambda client: create_topic(client, PLACE.topic, assignments=[[1, 2, 3]]))
+        wait_for(lambda: len(at.seen_by(1).isr) == 3)
+        others = [CONTROLLER, broker_name(2), broker_name(3)]
+        cut = kafka.links.cut(broker_name(1), others, both=True)
+        now_ms = time.time_ns() // 1_000_000
+        for _ in range(20):  # of an epoch that nobody else will know
+            at.ask(1, lambda client: produce(client, PLACE, records=[("old", now_ms)], acks=1))
+        wait_for(lambda: at.seen_by(2).leader in (2, 3))
+        leader = at.seen_by(2).leader
+        pair = [("new", now_ms), ("new", now_ms)]
+        for _ in range(5):
+            sent = at.ask(leader, lambda client: produce(client, PLACE, records=pair, acks=-1))
+            assert sent.fields["error"] == 0
+        gone = at.ask(leader, lambda client: delete_records(client, PLACE, offset=5))
+        assert gone.fields["log_start_offset"] == 5  # the second record of the batch 4, 5
+
+        kafka.links.heal(cut)
+        log = tmp_path / "logs" / broker_name(1) / "server.log"
+        wait_for(lambda: "Partition t-0 marked as failed" in log.read_text(encoding="utf-8"))
+        assert "First offset 4 is less than the next offset 5" in log.read_text(encoding="utf-8")
+        assert sorted(at.seen_by(leader).isr) == [2, 3]
