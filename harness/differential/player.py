@@ -39,7 +39,7 @@ def play(
     sequence: RequestSequence, bootstrap: tuple[str, int], *, patience_s: float = 20.0
 ) -> list[Answer | None]:
     """The answer of each step, None for the steps that are not compared."""
-    with _Play(bootstrap, patience_s) as game:
+    with _Play(bootstrap, patience_s, sequence.brokers) as game:
         return [game.take(step) for step in sequence.steps]
 
 
@@ -50,11 +50,11 @@ def size_of(bootstrap: tuple[str, int]) -> int:
 
 
 class _Play:
-    def __init__(self, bootstrap: tuple[str, int], patience_s: float) -> None:
+    def __init__(self, bootstrap: tuple[str, int], patience_s: float, size: int) -> None:
         self._bootstrap = bootstrap
         self._patience_s = patience_s
         self._connections: dict[str, Connection] = {}
-        cluster = brokers(self._connection(SETTLING))
+        cluster = brokers(self._connection(SETTLING), at_least=size)
         self._places = {one["node_id"]: (one["host"], one["port"]) for one in cluster["brokers"]}
         self.symbols = Symbols(
             token="d" + secrets.token_hex(4),

@@ -39,16 +39,16 @@ def waited(condition: Callable[[], bool]) -> bool:
     return True
 
 
-def brokers(connection: Connection) -> Answer:
-    """Metadata without topics, once the cluster knows a broker at all."""
+def brokers(connection: Connection, *, at_least: int = 1) -> Answer:
+    """Metadata without topics, once the broker that is asked knows so many of them."""
     answers: list[Answer] = []
 
     def some() -> bool:
         answers.append(connection.ask("metadata", METADATA_VERSION, {"topics": []}))
-        return bool(answers[-1].get("brokers"))
+        return len(answers[-1].get("brokers", ())) >= at_least
 
     if not waited(some):
-        raise NotPrepared("the cluster names no brokers")
+        raise NotPrepared(f"the cluster does not name {at_least} brokers")
     return answers[-1]
 
 

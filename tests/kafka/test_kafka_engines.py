@@ -45,7 +45,7 @@ def everything() -> list[Event]:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("ww_deps", [False, True])
+@pytest.mark.parametrize("ww_deps", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_spark_and_duckdb_say_the_same_about_all_anomalies_at_once(
     spark: SparkEngine, ww_deps: bool
 ) -> None:
