@@ -14,6 +14,7 @@ import random
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 from conformance.classic.arena import Arena, Heal
 from harness.clients.admin import create_topic, leadership
@@ -100,9 +101,9 @@ class Campaign:
         clients, brokers = self.clients, self.arena.brokers
         tails = dict.fromkeys(brokers, 0)
 
-        async def follow(by: str, broker: int) -> None:
+        async def follow(broker: int, _: int) -> None:
             before = tails[broker]
-            tails[broker] = await clients.read(by, broker, before)
+            tails[broker] = await clients.read(f"tail-{broker}", broker, before)
             if tails[broker] == before:  # perhaps it was deleted meanwhile
                 tails[broker] = max(before, clients.end - 50)
 
@@ -132,11 +133,7 @@ class Campaign:
             (0.50, lambda ask: beyond("beyond", ask)),
             (0.05, lambda ask: anywhere("anywhere", ask)),
         ]
-        workers += [
-            (0.03, lambda _, broker=broker: follow(f"tail-{broker}", broker))  # type: ignore[misc]
-            for broker in brokers
-        ]
-        return workers
+        return workers + [(0.03, partial(follow, broker)) for broker in brokers]
 
     async def _work(self, rest_s: float, act: Callable[[int], Awaitable[object]]) -> None:
         while not self._resting:

@@ -18,8 +18,7 @@ from harness.apache_kafka.containers import ContainerKafka
 from harness.apache_kafka.isolated import IsolatedKafka
 from harness.clients.admin import Refused, delete_topic
 from harness.clients.raw import RawClient
-from harness.clusters.link_proxy import LinkProxy
-from harness.clusters.processes import ProcessCluster
+from harness.clusters.processes import linked_cluster
 from harness.history import Run
 from harness.simulation.observer import FaultsOnly
 from harness.simulation.simulation import Simulation
@@ -128,17 +127,8 @@ def _external(run: Run, sut: Sut) -> Iterator[LiveArena]:
 def _reference(run: Run, mutants: tuple[str, ...]) -> Iterator[LiveArena]:
     """The reference as processes, reached through a proxy, as everybody."""
     plan = plan_of(mutants)
-    links = LinkProxy(plan)
-    try:
-        with tempfile.TemporaryDirectory(prefix="tidemark-classic-") as folder:
-            cluster = ProcessCluster(Path(folder), plan, links=links)
-            try:
-                cluster.__enter__()
-                yield LiveArena(run, cluster, world="process", brokers=plan.broker_ids, links=links)
-            finally:
-                cluster.kill_all()
-    finally:
-        links.close()
+    with linked_cluster(plan) as (cluster, links):
+        yield LiveArena(run, cluster, world="process", brokers=plan.broker_ids, links=links)
 
 
 @contextmanager

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from harness.clients.operations import Defect, Place
 from harness.clients.raw import RawClient
 from harness.clusters.link_proxy import CLIENTS, LinkProxy
 from harness.clusters.plan import ClusterPlan, broker_id, broker_name
-from harness.clusters.processes import ProcessCluster
+from harness.clusters.processes import ProcessCluster, linked_cluster
 from harness.history import Run
 from harness.rules import Judged
 from harness.simulation.network import LAB
@@ -68,32 +68,14 @@ def verdicts_in_processes(
                 profiles=list(PROFILES),
                 seed=0,
             )
-            with _arena(run, mutants) as (arena, cluster, links):
+            with linked_cluster(plan_of(mutants)) as (cluster, links):
+                arena = LiveArena(run, cluster, world="process", brokers=BROKERS, links=links)
                 asyncio.run(_play_all(programs, arena, cluster, links))
                 arena.writer.close()
             run.seal()
             return judge_run(run.folder, RULES, engine, reference=True).judged
     finally:
         engine.close()
-
-
-@contextmanager
-def _arena(
-    run: Run, mutants: tuple[str, ...]
-) -> Iterator[tuple[LiveArena, ProcessCluster, LinkProxy]]:
-    plan = plan_of(mutants)
-    links = LinkProxy(plan)
-    try:
-        with tempfile.TemporaryDirectory(prefix="tidemark-nodes-") as folder:
-            cluster = ProcessCluster(Path(folder), plan, links=links)
-            try:
-                cluster.__enter__()
-                arena = LiveArena(run, cluster, world="process", brokers=BROKERS, links=links)
-                yield arena, cluster, links
-            finally:
-                cluster.kill_all()
-    finally:
-        links.close()
 
 
 async def _play_all(

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from harness.apache_kafka.jars import jars_folder
-from harness.apache_kafka.jvm import CHEAP_JAVA, java_command
+from harness.apache_kafka.jvm import CHEAP_JAVA, installed_java, java_command
 from harness.apache_kafka.node import Node
 from harness.apache_kafka.properties import (
     HOST,
@@ -64,6 +64,7 @@ class IsolatedKafka:
         self._cluster_id = new_cluster_id()
         self._nodes: dict[str, Node] = {}
         jars_folder()  # before anything is opened: perhaps there are none
+        installed_java()
         self.links = LinkProxy(plan, for_each_pair=True)
 
     def __enter__(self) -> IsolatedKafka:

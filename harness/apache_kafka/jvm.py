@@ -13,8 +13,8 @@ CHEAP_JAVA = ("-Xms128m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel
 """Quick to start and light on a small machine. For throughput, give Java its own defaults."""
 
 
-def java_command(folder: Path, options: Sequence[str] = CHEAP_JAVA) -> list[str]:
-    """Everything up to the class: who starts it also says `-Dtidemark.log=FILE`."""
+def installed_java() -> Path:
+    """The program, or KafkaUnavailable."""
     java = find_java()
     if java is None:
         raise KafkaUnavailable(
@@ -22,11 +22,17 @@ def java_command(folder: Path, options: Sequence[str] = CHEAP_JAVA) -> list[str]
             " Debian or Ubuntu: apt-get install openjdk-17-jre-headless) or set JAVA_HOME."
             f" {OR_ELSE}"
         )
+    return java.path
+
+
+def java_command(folder: Path, options: Sequence[str] = CHEAP_JAVA) -> list[str]:
+    """Everything up to the class: who starts it also says `-Dtidemark.log=FILE`."""
+    java = installed_java()
     folder.mkdir(parents=True, exist_ok=True)
     logging = folder / "logging.properties"
     logging.write_text(LOGGING, encoding="utf-8")
     return [
-        str(java.path),
+        str(java),
         *options,
         f"-Dlog4j2.configurationFile={logging}",
         "-cp",

@@ -12,8 +12,10 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -200,6 +202,23 @@ class ProcessCluster:
         for mutant in self.plan.mutants:
             command += ["--mutant", mutant]
         return command
+
+
+@contextlib.contextmanager
+def linked_cluster(plan: ClusterPlan) -> Iterator[tuple[ProcessCluster, LinkProxy]]:
+    """A cluster of a plan in a folder that does not stay, and the links through which everybody
+    reaches its nodes; in the end all of them are killed, whatever was done to them."""
+    links = LinkProxy(plan)
+    try:
+        with tempfile.TemporaryDirectory(prefix="tidemark-cluster-") as folder:
+            cluster = ProcessCluster(Path(folder), plan, links=links)
+            try:
+                cluster.__enter__()
+                yield cluster, links
+            finally:
+                cluster.kill_all()
+    finally:
+        links.close()
 
 
 def _environment() -> dict[str, str]:
