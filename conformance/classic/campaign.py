@@ -55,7 +55,7 @@ class Campaign:
     clients: PartitionClients = field(init=False)
     _chance: random.Random = field(init=False)
     _resting: bool = False
-    _last_seen: str = "no broker answered"
+    _last_seen: str = ""  # by whoever waits for the cluster to come to rest
 
     def __post_init__(self) -> None:
         self._chance = random.Random(f"{self.seed}/campaign")
@@ -200,6 +200,7 @@ class Campaign:
             ) from None
 
     async def _all_in_sync(self, broker: int, place: Place) -> bool:
+        self._last_seen = f"broker {broker} does not answer"
         with suppress(*_LOST):
             seen = await leadership(self._client(broker), place, patience_s=2.0)
             in_sync = ", ".join(map(str, sorted(seen.isr))) or "none"

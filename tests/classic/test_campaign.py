@@ -10,14 +10,19 @@ from typing import Any
 import pytest
 
 from conformance.catalogue import CATALOGUE
-from conformance.classic.campaign import ASSUMPTIONS, FAULTS
+from conformance.classic.arena import Heal
+from conformance.classic.campaign import ASSUMPTIONS, FAULTS, Campaign
 from conformance.classic.lab import record_classic
 from conformance.classic.offers import BY_HOOK, NEEDS, unseen_without
+from conformance.classic.simulated_arena import SimArena
 from conformance.lab import Recorded
 from conformance.lab import judge as lab_judge
 from harness.history import Run
 from harness.rules import Judgement, Verdict
+from harness.simulation.observer import FaultsOnly
+from harness.simulation.simulation import Simulation
 from harness.sut import UsageError, reference_sut
+from harness.sut.errors import LabBroken
 from harness.worlds.place import take_place
 from harness.worlds.recorder import Recorder
 from spark_checkers.engine import InlineEngine
@@ -125,3 +130,43 @@ def test_the_faults_of_a_hook_show_all_that_needs_one() -> None:
 def test_a_world_in_which_it_cannot_be_played_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be played on reference in external"):
         recorded(tmp_path / "run", "external")
+
+
+class Unhealed(SimArena):
+    """Where nobody starts again what was ended."""
+
+    async def kill(self, name: str) -> Heal:
+        await super().kill(name)
+        return _nothing
+
+    async def reimage(self, name: str) -> Heal:
+        await super().reimage(name)
+        return _nothing
+
+
+async def _nothing() -> None:
+    return
+
+
+@pytest.mark.sim
+@pytest.mark.parametrize(
+    ("fault", "seen"),
+    [
+        ("kill-leader", "broker 1 does not answer"),
+        ("reimage-follower", "broker 1 names 1 leader and 1, [23] in sync"),
+    ],
+)
+def test_a_cluster_that_finds_no_rest_is_told_with_what_was_seen(
+    fault: str, seen: str, tmp_path: Path
+) -> None:
+    run = Run.create(tmp_path / "run", run="run", sut="reference", world="sim", seed=1)
+    place = take_place(run, world="sim", clock="sim", part=0, shard="classic")
+    sims: list[Simulation] = []
+    recorder = Recorder(place, now=lambda: sims[0].now_ns)
+    with Simulation(1, observer=FaultsOnly(recorder)) as sim:
+        sims.append(sim)
+        arena = Unhealed(sim, recorder)
+        campaign = Campaign(arena=arena, seed=1, faults=(fault,), pace=50.0)
+        with pytest.raises(LabBroken, match=f"healed: {seen}; what was recorded"):
+            sim.run(campaign.run(), within_s=300.0)
+    place.writer.close()
