@@ -248,7 +248,7 @@ def _proven(judged: Judged, toothless: Mapping[str, str]) -> Judged:
     fault = toothless.get(judged.rule.id)
     if fault is None or judged.verdict not in (Verdict.PASS, Verdict.WEAK):
         return judged
-    return replace(judged, verdict=Verdict.INCONCLUSIVE, reason=f"the fault {fault} did not land")
+    return replace(judged, verdict=Verdict.NO_PROOF, reason=f"the fault {fault} did not land")
 
 
 def _unplayable(recorded: Recorded) -> Mapping[str, str]:
@@ -270,6 +270,6 @@ def _unoffered(recorded: Recorded) -> Mapping[str, str]:
 
 def _observable(judged: Judged, unseen: Mapping[str, str]) -> Judged:
     reason = unseen.get(judged.rule.id)
-    if reason is None or judged.verdict is not Verdict.INCONCLUSIVE or judged.result.exercised:
+    if reason is None or judged.verdict is not Verdict.NO_PROOF or judged.result.exercised:
         return judged
     return replace(judged, verdict=Verdict.NOT_OBSERVABLE, reason=reason)

@@ -6,7 +6,7 @@ outcome:
 
     FAIL            failed     an AssertionError with the findings
     BROKEN          broken     the lab failed, not the system
-    INCONCLUSIVE    unknown    NoProof: ran, and shows nothing either way
+    NO PROOF        unknown    NoProof: ran, and shows nothing either way
     WEAK, PASS      passed
     NOT OBSERVABLE  skipped    with what the world lacks
 
@@ -109,7 +109,7 @@ def conclude(judged: tuple[Judged, ...]) -> None:
         raise AssertionError("\n".join(_described(one) for one in failed))
     if broken := by_verdict.get(Verdict.BROKEN):
         raise LabBroken("; ".join(f"{one.rule.id}: {one.reason}" for one in broken))
-    if unproven := by_verdict.get(Verdict.INCONCLUSIVE):
+    if unproven := by_verdict.get(Verdict.NO_PROOF):
         raise NoProof("; ".join(f"{one.rule.id}: {one.reason}" for one in unproven))
     if (unseen := by_verdict.get(Verdict.NOT_OBSERVABLE)) and len(unseen) == len(judged):
         pytest.skip(unseen[0].reason)

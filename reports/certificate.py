@@ -73,8 +73,8 @@ class Conclusion:
             return f"NOT CONFORMANT  {', '.join(reasons)}"
         if self.verdict is Verdict.BROKEN:
             return f"LAB BROKEN  {self.judgement.count(Verdict.BROKEN)} rules not judged"
-        if self.verdict is Verdict.INCONCLUSIVE:
-            return f"NO PROOF  for {self.judgement.count(Verdict.INCONCLUSIVE)} rules"
+        if self.verdict is Verdict.NO_PROOF:
+            return f"NO PROOF  for {self.judgement.count(Verdict.NO_PROOF)} rules"
         if self.waived:
             return f"CONFORMANT EXCEPT WAIVED  {', '.join(self.waived)} · no certificate"
         return "CERTIFIED" if self.certified else "CONFORMANT"

@@ -17,7 +17,7 @@ WIDTH = 80
 SYMBOL = {
     Verdict.FAIL: "×",
     Verdict.BROKEN: "!",
-    Verdict.INCONCLUSIVE: "?",
+    Verdict.NO_PROOF: "?",
     Verdict.WEAK: "~",
     Verdict.PASS: "✓",
     Verdict.NOT_OBSERVABLE: "–",
@@ -26,13 +26,13 @@ SYMBOL = {
 WORD = {
     Verdict.FAIL: "FAIL",
     Verdict.BROKEN: "broken",
-    Verdict.INCONCLUSIVE: "no proof",
+    Verdict.NO_PROOF: "no proof",
     Verdict.WEAK: "weak",
     Verdict.PASS: "pass",
     Verdict.NOT_OBSERVABLE: "not observable",
     Verdict.NOT_APPLICABLE: "n/a",
 }
-_DETAILED = (Verdict.FAIL, Verdict.BROKEN, Verdict.INCONCLUSIVE, Verdict.WEAK)
+_DETAILED = (Verdict.FAIL, Verdict.BROKEN, Verdict.NO_PROOF, Verdict.WEAK)
 
 
 def called_as() -> str:

@@ -28,7 +28,7 @@ def run(name: str) -> int:
     print(f"\n{plural(len(document['rules']), 'rule')}: {counts}")
     if not _untouched(folder, document):
         print(f"DAMAGED  {folder}/history.jsonl is not the history that was judged")
-        return exit_code(Verdict.INCONCLUSIVE)
+        return exit_code(Verdict.NO_PROOF)
     print(f"{document['headline']}  {folder}/")
     return int(document["exit"])
 

@@ -1,8 +1,8 @@
 """Verdicts: what a run showed about a rule, and what a run is worth.
 
 The order is worst first. A counterexample stays true whatever else broke, so FAIL leads. Nothing
-judged means nothing proven: the worst of no verdicts is INCONCLUSIVE, and a rule exercised zero
-times is INCONCLUSIVE, never PASS.
+judged means nothing proven: the worst of no verdicts is NO PROOF, and a rule exercised zero
+times is NO PROOF, never PASS.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Verdict(Enum):
 
     FAIL = "fail"
     BROKEN = "broken"
-    INCONCLUSIVE = "inconclusive"
+    NO_PROOF = "no proof"
     WEAK = "weak"
     PASS = "pass"
     NOT_OBSERVABLE = "not observable"
@@ -30,7 +30,7 @@ class Verdict(Enum):
         """The verdict that decides a whole run."""
         order = list(Verdict)
         decisive = [v for v in verdicts if v not in _SILENT]
-        return min(decisive, key=order.index, default=Verdict.INCONCLUSIVE)
+        return min(decisive, key=order.index, default=Verdict.NO_PROOF)
 
 
 _SILENT = frozenset({Verdict.NOT_OBSERVABLE, Verdict.NOT_APPLICABLE})
@@ -39,7 +39,7 @@ _EXIT = {
     Verdict.PASS: 0,
     Verdict.WEAK: 0,
     Verdict.FAIL: 1,
-    Verdict.INCONCLUSIVE: 2,
+    Verdict.NO_PROOF: 2,
     Verdict.BROKEN: 3,
 }
 
@@ -89,11 +89,11 @@ class RuleResult:
         if self.broken:
             return Verdict.BROKEN, self.broken
         if self.unknown:
-            return Verdict.INCONCLUSIVE, f"{self.unknown} searches ran out of budget"
+            return Verdict.NO_PROOF, f"{self.unknown} searches ran out of budget"
         if not self.exercised:
-            return Verdict.INCONCLUSIVE, "never exercised"
+            return Verdict.NO_PROOF, "never exercised"
         if not complete:
-            return Verdict.INCONCLUSIVE, "the run is incomplete"
+            return Verdict.NO_PROOF, "the run is incomplete"
         return Verdict.PASS, f"{told}, which is allowed" if self.violations else ""
 
 

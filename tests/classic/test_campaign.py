@@ -113,7 +113,7 @@ def test_a_fault_that_did_not_land_leaves_no_proof(tmp_path: Path) -> None:
     answered = CATALOGUE["KFK-053"]
     (one,) = lab_judge(lab_run, [answered], engine, reference=True).judged
     engine.close()
-    assert (one.verdict, one.result.exercised) == (Verdict.INCONCLUSIVE, 1)
+    assert (one.verdict, one.result.exercised) == (Verdict.NO_PROOF, 1)
     assert one.reason == "the fault cut-link did not land"
 
 

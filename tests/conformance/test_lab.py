@@ -64,7 +64,7 @@ def test_a_rule_whose_fault_did_not_land_has_no_proof(
 
     judged = verdicts(tmp_path, LATE)["MIG-016"]
 
-    assert judged.verdict is Verdict.INCONCLUSIVE
+    assert judged.verdict is Verdict.NO_PROOF
     assert judged.reason == "the fault hold-request did not land"
 
 
@@ -76,7 +76,7 @@ def test_a_rule_that_this_world_cannot_exercise_is_not_observable(tmp_path: Path
 
 
 def test_a_rule_that_nothing_exercised_has_no_proof(tmp_path: Path) -> None:
-    assert verdicts(tmp_path, LATE)["MIG-011"].verdict is Verdict.INCONCLUSIVE
+    assert verdicts(tmp_path, LATE)["MIG-011"].verdict is Verdict.NO_PROOF
 
 
 def test_a_run_that_broke_off_is_incomplete(

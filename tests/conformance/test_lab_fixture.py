@@ -53,7 +53,7 @@ def test_a_broken_lab_is_not_an_assertion() -> None:
 
 def test_no_proof_does_not_pass() -> None:
     with pytest.raises(NoProof, match="never exercised"):
-        conclude((judged(Verdict.INCONCLUSIVE, "never exercised"),))
+        conclude((judged(Verdict.NO_PROOF, "never exercised"),))
 
 
 def test_what_cannot_be_observed_is_skipped_with_the_reason() -> None:

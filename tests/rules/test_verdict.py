@@ -22,11 +22,11 @@ def result(
 
 
 def test_no_verdicts_at_all_are_no_proof() -> None:
-    assert Verdict.worst([]) is Verdict.INCONCLUSIVE
+    assert Verdict.worst([]) is Verdict.NO_PROOF
 
 
 def test_what_could_not_be_observed_neither_passes_nor_fails_a_run() -> None:
-    assert Verdict.worst([Verdict.NOT_OBSERVABLE]) is Verdict.INCONCLUSIVE
+    assert Verdict.worst([Verdict.NOT_OBSERVABLE]) is Verdict.NO_PROOF
     assert Verdict.worst([Verdict.NOT_OBSERVABLE, Verdict.PASS]) is Verdict.PASS
 
 
@@ -36,14 +36,14 @@ def test_a_failure_outranks_a_broken_lab() -> None:
 
 @pytest.mark.parametrize(
     ("verdict", "code"),
-    [("FAIL", 1), ("BROKEN", 3), ("INCONCLUSIVE", 2), ("WEAK", 0), ("PASS", 0)],
+    [("FAIL", 1), ("BROKEN", 3), ("NO_PROOF", 2), ("WEAK", 0), ("PASS", 0)],
 )
 def test_each_verdict_has_its_exit_code(verdict: str, code: int) -> None:
     assert exit_code(Verdict[verdict]) == code
 
 
 def test_a_rule_that_was_never_exercised_is_no_proof() -> None:
-    assert result(exercised=0).verdict(MUST)[0] is Verdict.INCONCLUSIVE
+    assert result(exercised=0).verdict(MUST)[0] is Verdict.NO_PROOF
 
 
 def test_a_violated_must_fails_and_a_violated_should_is_weak() -> None:
@@ -52,12 +52,12 @@ def test_a_violated_must_fails_and_a_violated_should_is_weak() -> None:
 
 
 def test_an_incomplete_run_passes_nothing_but_still_fails() -> None:
-    assert result().verdict(MUST, complete=False)[0] is Verdict.INCONCLUSIVE
+    assert result().verdict(MUST, complete=False)[0] is Verdict.NO_PROOF
     assert result(violations=1).verdict(MUST, complete=False)[0] is Verdict.FAIL
 
 
 def test_an_exhausted_search_is_no_proof() -> None:
-    assert result(unknown=1).verdict(MUST)[0] is Verdict.INCONCLUSIVE
+    assert result(unknown=1).verdict(MUST)[0] is Verdict.NO_PROOF
 
 
 def test_a_judge_that_crashed_is_broken_not_failed() -> None:
