@@ -1,9 +1,10 @@
 """From fault lines to the time during which a fault was in force.
 
-A window opens with `begin`, is proven by `landed`, closes with `end`; name and target tell which
-belong together. Lines that do not fit are reported. In doubt a window is kept open rather than
-closed, because rules are excused inside windows and must not be blamed for a fault that was still
-in force. Imported lines of phase `noted` open nothing. Memory: the open windows.
+A window opens with `begin`, is proven by `landed`, closes with `end`; lines with the same `id`
+belong together, without one those with the same name and target. Lines that do not fit are
+reported. In doubt a window is kept open rather than closed, because rules are excused inside
+windows and must not be blamed for a fault that was still in force. Imported lines of phase `noted`
+open nothing. Memory: the open windows.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from collections.abc import Callable
 
 from .lines import Event, canonical
 from .sends import Emit, Row
+
+_Key = tuple[str, str | None]
 
 
 class FaultWindows:
@@ -27,23 +30,23 @@ class FaultWindows:
         self._emit = emit
         self._order = order
         self._problem = problem
-        self._open: dict[tuple[str, str], Row] = {}
+        self._open: dict[_Key, Row] = {}
 
     def feed(self, event: Event) -> None:
         """Take one fault line into account."""
         phase = event["phase"]
         if phase == "noted":
             return
-        key = (event["name"], event["target"])
+        key = _key(event)
         window = self._open.get(key)
         if window is None:
             if phase != "begin":
-                self._problem(event, f"{phase} of {key[0]} on {key[1]}, which has not begun")
+                self._problem(event, f"{phase} of {_named(event)}, which has not begun")
             if phase == "end":
                 return
             window = self._open[key] = self._begin(event)
         elif phase == "begin":
-            self._problem(event, f"{key[0]} on {key[1]} begins again before it ended; one window")
+            self._problem(event, f"{_named(event)} begins again before it ended; one window")
         if phase == "landed":
             window["landed"] = True
         if event.get("evidence") is not None:
@@ -63,6 +66,8 @@ class FaultWindows:
             "index": event["index"],
             "fault": event["name"],
             "target": event["target"],
+            "fault_id": event.get("id"),
+            "plan_part": event.get("plan"),
             "assumption": event.get("assumption"),
             "clock": event["clock"],
             "since": self._order(event),
@@ -71,10 +76,20 @@ class FaultWindows:
             "evidence": None,
         }
 
-    def _end(self, key: tuple[str, str], window: Row, event: Event) -> None:
+    def _end(self, key: _Key, window: Row, event: Event) -> None:
         if event["clock"] == window["clock"]:
             window["until"] = self._order(event)
         else:
-            self._problem(event, f"{key[0]} on {key[1]} ends by another clock; left open")
+            self._problem(event, f"{_named(event)} ends by another clock; left open")
         del self._open[key]
         self._emit("fault_windows", window)
+
+
+def _key(event: Event) -> _Key:
+    if (named := event.get("id")) is not None:
+        return (str(named), None)
+    return (event["name"], event["target"])
+
+
+def _named(event: Event) -> str:
+    return f"{event['name']} on {event['target']}"

@@ -55,6 +55,8 @@ class RowBuilder:
             "effect": self._effect,
             "probe": self._probe,
             "fault": self._fault,
+            "plan": self._plan,
+            "skip": self._skip,
         }
 
     def feed(self, event: Event) -> None:
@@ -199,12 +201,22 @@ class RowBuilder:
             "index": event["index"],
             "fault": event["name"],
             "target": event["target"],
+            "fault_id": event.get("id"),
+            "plan_part": event.get("plan"),
             "phase": event["phase"],
             "assumption": event.get("assumption"),
             "evidence": None if evidence is None else canonical(evidence),
         }
         self._emit("faults", row)
         self._windows.feed(event)
+
+    def _plan(self, event: Event) -> None:
+        row = self._placed(event) | {"index": event["index"], "detail": canonical(event)}
+        self._emit("plans", row)
+
+    def _skip(self, event: Event) -> None:
+        told = {"what": event["what"], "skipped": event["name"], "reason": event["reason"]}
+        self._emit("skips", self._placed(event) | {"index": event["index"], **told})
 
     def _probe(self, event: Event) -> None:
         table, lay_out = _PROBES.get(event["what"], ("probes_other", lambda row: {}))

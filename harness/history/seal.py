@@ -100,7 +100,10 @@ def _write(readers: list[ShardReader], header: Event, target: Path, out: BinaryI
         "reasons": list(reasons),
         "notes": list(notes),
         "shards": [{"writer": r.writer, "clock": r.clock, "events": r.events} for r in readers],
+        "dropped": sum(reader.dropped for reader in readers),
     }
+    if ended := [reader.ended_at for reader in readers if reader.ended_at is not None]:
+        footer["ended"] = max(ended)
     # The hash is the last field and covers every byte before it, the rest of the footer included.
     put(encode(footer).removesuffix(b"}\n"))
     sha256 = digest.hexdigest()

@@ -35,6 +35,8 @@ class ShardReader:
         """`at` is the shard's place among all shards by name; it breaks ties of time."""
         self.writer = path.stem
         self.clock: str | None = None
+        self.ended_at: str | None = None
+        self.dropped = 0
         self.events = 0
         self.problems = ProblemLog(file=f"{path.parent.name}/{path.name}")
         self.notes = ProblemLog(file=self.problems.file)
@@ -74,6 +76,7 @@ class ShardReader:
             event = decode(raw, suspect=suspect)
         except BadLine as cause:
             if raw.strip():
+                self.dropped += 1
                 self._hold_torn(f"malformed, dropped: {cause}")
             return None
         kind = event.get("kind")
@@ -86,6 +89,7 @@ class ShardReader:
             fault = line_fault(event) or self._frame_line(event)
         self._release_torn()
         if fault is not None:
+            self.dropped += 1
             self.problems.add(self._number, f"malformed, dropped: {fault}")
         return None
 
@@ -101,6 +105,7 @@ class ShardReader:
         """Take note of a shard or end line; the fault if there must be none here."""
         if event["kind"] == "end":
             expected, self._ended = self._lines_of_life, True
+            self.ended_at = event.get("at")
             if event["lines"] != expected:
                 return f"the writer wrote {event['lines']} events, {expected} are here"
             return None

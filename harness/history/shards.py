@@ -85,14 +85,18 @@ class ShardWriter:
         """How many events it has recorded."""
         return self._lines
 
-    def close(self) -> None:
-        """Write the end line, which says that this writer finished. Closing twice is harmless."""
+    def close(self, *, at: str | None = None) -> None:
+        """Write the end line, which says that this writer finished. Closing twice is harmless.
+
+        `at` is the time of day, for a writer whose end is the end of the run.
+        """
         with self._lock:
             if not self._open:
                 return
             try:
                 if self._refusal is None:
-                    self._append(self._encode({"kind": "end", "lines": self._lines}))
+                    ended = {"at": at} if at is not None else {}
+                    self._append(self._encode({"kind": "end", "lines": self._lines, **ended}))
             finally:
                 self._release()
 

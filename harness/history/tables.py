@@ -287,6 +287,8 @@ happened    bigint  when, in order units
 time        bigint  when, by the clock
 fault       string  name of the fault
 target      string  what it hit
+fault_id    string  tells its lines from those of another fault; null if name and target do
+plan_part   string  the part of the plan that asked for it; null if none
 phase       string  begin, landed, end; noted for imported lines that do not say
 assumption  string  the fault budget it spends; null if none
 evidence    string  what shows that it bit, as JSON text; null if none
@@ -298,12 +300,36 @@ evidence    string  what shows that it bit, as JSON text; null if none
 index       bigint   index of the line that opened the window
 fault       string   name of the fault
 target      string   what it hit
+fault_id    string   tells it from another fault; null if name and target do
+plan_part   string   the part of the plan that asked for it; null if none
 assumption  string   the fault budget it spends; null if none
 clock       string   the time domain of since and until
 since       bigint   when it began, in order units
 until       bigint   when it ended; null if it was still open at the end of the history
 landed      boolean  whether evidence shows that it bit
 evidence    string   the last evidence of it, as JSON text; null if none
+""",
+    ),
+    "plans": (
+        "plan line: what the run set out to do",
+        """
+index   bigint  index of the line
+clock   string  the time domain
+happened  bigint  when, in order units
+time    bigint  when, by the clock
+detail  string  the whole line as JSON text
+""",
+    ),
+    "skips": (
+        "skip line: something planned or claimed that was not run",
+        """
+index   bigint  index of the line
+clock   string  the time domain
+happened  bigint  when, in order units
+time    bigint  when, by the clock
+what    string  part or profile
+skipped string  its name
+reason  string  why it was not run
 """,
     ),
     "probes_control_plane": (

@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
+from itertools import count
 
 from harness.history import classify
 from harness.sut.protocol import Answer
@@ -54,6 +56,7 @@ class Fault:
 
     name: str
     target: str
+    id: str
     landed: bool = False
 
 
@@ -76,6 +79,9 @@ class Recorder:
         self._nodes: dict[str, int] = {}
         self._process: dict[str, int] = {}
         self._processes = place.first_process
+        self.plan_part: str | None = None  # that asks for the faults which begin now
+        self._faults = count(1)
+        self._in_force: dict[tuple[str, str], str] = {}
 
     def node(self, client: str) -> int:
         """The node number of a client; the first client is node 1."""
@@ -132,23 +138,24 @@ class Recorder:
 
     def begin_fault(self, name: str, target: str) -> Fault:
         """Record that a fault starts; this alone proves nothing."""
-        fault = Fault(name=name, target=target)
-        self.fault(name, target, "begin", {})
+        fault = Fault(name=name, target=target, id=self._next_fault())
+        self.fault(name, target, "begin", {}, fault_id=fault.id)
         return fault
 
     def landed(self, fault: Fault, evidence: Evidence) -> None:
         """Record that a fault bit, and what shows it."""
         fault.landed = True
-        self.fault(fault.name, fault.target, "landed", evidence)
+        self.fault(fault.name, fault.target, "landed", evidence, fault_id=fault.id)
 
     def end_fault(self, fault: Fault, evidence: Evidence) -> None:
         """Record that a fault is over, with what it did in all."""
-        self.fault(fault.name, fault.target, "end", evidence)
+        self.fault(fault.name, fault.target, "end", evidence, fault_id=fault.id)
 
     def begin_spending(self, assumption: str, why: str) -> Callable[[], None]:
         """Record that rules which rest on an assumption are not to be judged; what ends that."""
-        self.fault(SPENDING, why, "begin", {}, assumption=assumption)
-        return lambda: self.fault(SPENDING, why, "end", {}, assumption=assumption)
+        tell = partial(self.fault, SPENDING, why, assumption=assumption, fault_id=self._next_fault())
+        tell(phase="begin", evidence={})
+        return lambda: tell(phase="end", evidence={})
 
     def probe(self, what: str, rows: list[dict[str, object]]) -> None:
         """Record an independent look at the store."""
@@ -179,19 +186,32 @@ class Recorder:
         evidence: Evidence,
         *,
         assumption: str | None = None,
+        fault_id: str | None = None,
     ) -> None:
-        """Record a phase of a fault, and which assumption of rules it breaks, if any."""
+        """Record a phase of a fault, and which assumption of rules it breaks, if any.
+
+        Without a `fault_id` there is one fault of a name on a target at a time, as in simulations.
+        """
         with self._lock:
+            if fault_id is None:
+                fault_id = self._in_force.setdefault((name, target), "") or self._next_fault()
+                self._in_force[name, target] = "" if phase == "end" else fault_id
+            planned = {"plan": self.plan_part} if self.plan_part and phase == "begin" else {}
             self._writer.write(
                 {
                     **self._stamp("fault"),
                     "name": name,
                     "target": target,
+                    "id": fault_id,
+                    **planned,
                     "phase": phase,
                     "assumption": assumption,
                     "evidence": dict(evidence),
                 }
             )
+
+    def _next_fault(self) -> str:
+        return f"{self._place.name}-{next(self._faults)}"
 
     def _operation_line(self, operation: Operation, type_: str) -> Line:
         given = operation.arguments

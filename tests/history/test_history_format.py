@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from harness.history import TABLES, import_history, load_schema, read_history
 from harness.history import schema as schema_module
-from harness.history.schema import line_fault
+from harness.history.schema import EVENT_KINDS, line_fault
 
 DOCUMENT = Path(schema_module.__file__).with_name("FORMAT.md").read_text(encoding="utf-8")
 SCHEMA = load_schema()
@@ -48,7 +48,7 @@ def test_every_shard_line_of_the_document_fits_the_schema_and_the_reader(line):
 
 def test_the_document_shows_every_kind_of_line():
     shown = {line["kind"] for line in examples("history") + examples("shard")}
-    assert shown == {"header", "footer", "op", "effect", "probe", "fault", "shard", "end"}
+    assert shown == {"header", "footer", *EVENT_KINDS, "shard", "end"}
 
 
 def test_the_writer_in_the_document_writes_what_the_reader_accepts(tmp_path):

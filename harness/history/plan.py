@@ -1,0 +1,126 @@
+"""What a run set out to do, and what of it was not run: the `plan` line and the `skip` lines.
+
+The verdict is a function of the run folder, so whatever decides over it stands in the history:
+which profiles were claimed and examined, by which rules, in which parts, which faults had to land
+in each part, and which waivers were in force on which day. The lab writes these lines into a shard
+of its own, whose clock only counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from .lines import Event
+from .run import Run
+
+LAB: Final = "lab"
+"""Name of the lab's own shard, and of its clock."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A scenario, or a fault of a campaign. Fault lines name the part that asked for them.
+
+    If all parts that exercise one of the `rules` are skipped, that rule cannot be observed. If one
+    of the `faults` of a `required` part does not land, its `scope` is left without proof: its own
+    rules, or all rules of the profile. No certificate is issued unless every `promised` part
+    landed.
+    """
+
+    name: str
+    profile: str
+    rules: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    required: bool = True
+    promised: bool = False
+    scope: str = "rules"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedWaiver:
+    """A rule that is known to fail, why, and until which day."""
+
+    rule: str
+    reason: str
+    until: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan:
+    """Everything about the intention of a run that its verdict depends on."""
+
+    rules: tuple[str, ...]
+    parts: tuple[Part, ...] = ()
+    claimed: tuple[str, ...] = ()
+    examined: tuple[str, ...] = ()
+    whole: bool = True
+    reference: bool = False
+    mutants: tuple[str, ...] = ()
+    brokers: int | None = None
+    day: str | None = None
+    waivers: tuple[PlannedWaiver, ...] = ()
+
+    def line(self) -> Event:
+        """The plan as an event, without its place."""
+        return {"kind": "plan", **asdict(self)}
+
+    @classmethod
+    def read(cls, event: Mapping[str, Any]) -> RunPlan:
+        """The plan in an event that keeps to the schema; ValueError or TypeError otherwise."""
+        given = {name: event[name] for name in cls.__slots__ if name in event}
+        for name in ("rules", "claimed", "examined", "mutants"):
+            given[name] = _texts(given.get(name, ()))
+        given["parts"] = tuple(_part(one) for one in given.get("parts", ()))
+        given["waivers"] = tuple(PlannedWaiver(**one) for one in given.get("waivers", ()))
+        return cls(**given)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skip:
+    """A part of the plan, or a claimed profile, that was not run."""
+
+    what: str
+    name: str
+    reason: str
+
+
+class LabShard:
+    """Writes what the lab itself has to say: plan, skips, and what it found before it began."""
+
+    def __init__(self, run: Run) -> None:
+        self._writer = run.shard(LAB, LAB)
+
+    def plan(self, plan: RunPlan) -> None:
+        """What the run sets out to do."""
+        self._write(plan.line())
+
+    def skip(self, skip: Skip) -> None:
+        """Something of it that is not run."""
+        self._write({"kind": "skip", **asdict(skip)})
+
+    def found(self, what: str, rows: Iterable[Mapping[str, object]]) -> None:
+        """A look at the system from outside."""
+        self._write({"kind": "probe", "what": what, "rows": [dict(row) for row in rows]})
+
+    def close(self, *, at: str | None = None) -> None:
+        """The run is over; `at` is the time of day."""
+        self._writer.close(at=at)
+
+    def _write(self, event: Event) -> None:
+        self._writer.write({**event, "time": self._writer.lines, "clock": LAB})
+
+
+def _part(given: Mapping[str, Any]) -> Part:
+    told = {name: given[name] for name in Part.__slots__ if name in given}
+    for name in ("rules", "faults"):
+        told[name] = _texts(told.get(name, ()))
+    return Part(**told)
+
+
+def _texts(given: Iterable[Any]) -> tuple[str, ...]:
+    found = tuple(given)
+    if not all(isinstance(one, str) for one in found):
+        raise ValueError(f"a list of texts is needed, not {str(found)[:80]}")
+    return found
