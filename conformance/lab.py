@@ -1,33 +1,32 @@
-"""The lab: take a system, a world and a plan; record a run; have it judged.
+"""The lab: take a system, a world and a plan; record a run.
 
 One run folder holds everything: the header says what was asked for, so that the run can be repeated
-from it; the history says what happened; the verdicts say what it is worth. A scenario that a world
-cannot play is skipped with the reason, and the rules it alone would have exercised become *not
-observable* there, never *pass*.
+from it; the history says what was planned, what of it was skipped and what happened. What that is
+worth is said by `spark_checkers.judge`, from the folder alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+import datetime
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance.classic.campaign import FAULTS
+from conformance.catalogue import CATALOGUE
+from conformance.classic.arena import plan_of
+from conformance.classic.external_nodes import MOST_BROKERS
 from conformance.classic.lab import record_classic
-from conformance.classic.offers import unseen_without
+from conformance.classic.offers import part_name, planned_parts
 from conformance.scenario import Scenario, on_topic
 from conformance.scenarios import SCENARIOS
 from harness.history import Run
-from harness.rules import Judged, Judgement, Rule, Verdict
+from harness.history.plan import LabShard, Part, PlannedWaiver, RunPlan, Skip
 from harness.sut import Sut
 from harness.sut.errors import LabBroken, UsageError
 from harness.workloads.boundary import generate
 from harness.workloads.script import Step, parse
 from harness.worlds import World, open_world
-from nemesis.cluster_faults import CLUSTER_FAULTS
 from nemesis.faults import fault_of_verb
-from spark_checkers.engine import Engine
-from spark_checkers.judge import judge_run, write_results
 
 CLASSIC, MIGRATION = "classic", "migration"
 PLAINTEXT = "PLAINTEXT"
@@ -38,31 +37,46 @@ SMOKE = """
     a  call  initialize b0=10 epoch=1 seeds=none t=smoke
     a  call  get t=smoke
 """
+# Without these a register is not certified; the lab can do them to its clients in every world.
+PROMISED = frozenset({"lose-reply", "kill-client", "pause-client"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a run does: which scenarios, and how many rounds of seeded concurrent work."""
+    """What a run does: which scenarios, and how many rounds of seeded concurrent work.
+
+    It is judged by `rules`, by default all that its profiles have. `whole` says that nothing of
+    what the profiles ask is left out; `day` is the day by which waivers are judged.
+    """
 
     world: str
     seed: int
     profiles: tuple[str, ...] = (MIGRATION,)
     scenarios: tuple[Scenario, ...] = SCENARIOS
+    rules: tuple[str, ...] = ()
+    whole: bool = False
+    day: datetime.date | None = None
     rounds: int = 2
     round_operations: int = 60
     clients: int = 3
     partitions: int = 2
 
+    @property
+    def judged_by(self) -> tuple[str, ...]:
+        """The ids of the rules."""
+        of_profiles = CATALOGUE.of_profiles(self.profiles).played()
+        return self.rules or tuple(rule.id for rule in of_profiles)
+
 
 @dataclass(slots=True, kw_only=True)
 class Recorded:
-    """What was played, and which scenarios could not be, with the reason."""
+    """What was played, and what could not be, with the reason."""
 
     folder: Path
     played: list[Scenario] = field(default_factory=list)
-    skipped: dict[Scenario, str] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
     campaigns: list[str] = field(default_factory=list)
-    unoffered: tuple[str, ...] = ()  # faults of campaigns that this system has no way to suffer
+    brokers: tuple[int, ...] = ()
 
 
 Progress = Callable[[str], None]
@@ -81,21 +95,92 @@ def unplayable(sut: Sut, profile: str) -> str | None:
     return None
 
 
+def run_plan(sut: Sut, plan: Plan) -> RunPlan:
+    """The plan as it stands in the history."""
+    parts = planned_parts() if CLASSIC in plan.profiles else ()
+    if MIGRATION in plan.profiles:
+        parts += tuple(scenario_part(scenario) for scenario in plan.scenarios)
+    mutants = sut.reference.mutants if sut.reference else ()
+    return RunPlan(
+        rules=plan.judged_by,
+        parts=parts,
+        claimed=sut.profiles,
+        examined=plan.profiles,
+        whole=plan.whole,
+        reference=sut.reference is not None,
+        mutants=mutants,
+        brokers=_brokers_expected(sut) if CLASSIC in plan.profiles else None,
+        day=None if plan.day is None else plan.day.isoformat(),
+        waivers=tuple(
+            PlannedWaiver(rule=one.rule, reason=one.reason, until=one.until.isoformat())
+            for one in sut.waivers
+        ),
+    )
+
+
+def scenario_part(scenario: Scenario) -> Part:
+    """A scenario as a part of a plan: the rules it exercises, the faults that must land."""
+    found = [fault_of_verb(verb) for verb in sorted(scenario.verbs())]
+    faults = tuple(fault.name for fault in found if fault is not None)
+    return Part(
+        name=scenario.slug,
+        profile=MIGRATION,
+        rules=scenario.rules,
+        faults=faults,
+        promised=bool(faults) and PROMISED.issuperset(faults),
+    )
+
+
+def _brokers_expected(sut: Sut) -> int | None:
+    """As many as the lab starts, or as the SUT file lists addresses; one may stand for many."""
+    if sut.startable:
+        return len(plan_of().broker_ids)
+    listed = len((sut.bootstrap or "").split(","))
+    return min(listed, MOST_BROKERS) if listed > 1 else None
+
+
 def record(run: Run, sut: Sut, plan: Plan, *, progress: Progress = lambda text: None) -> Recorded:
     """Play the plan, seal the history. What was recorded stays, whatever happens."""
     recorded = Recorded(folder=run.folder)
+    lab = LabShard(run)
     try:
+        lab.plan(run_plan(sut, plan))
         if CLASSIC in plan.profiles:
-            played = record_classic(
-                run, world=plan.world, seed=plan.seed, sut=sut, progress=progress
-            )
-            recorded.campaigns.append(CLASSIC)
-            recorded.unoffered = tuple(one for one in FAULTS if one not in played)
+            _record_classic(run, sut, plan, recorded, progress)
         if MIGRATION in plan.profiles:
             _record_migration(run, sut, plan, recorded, progress)
+        for name, reason in recorded.skipped.items():
+            lab.skip(Skip(what="part", name=name, reason=reason))
+        for profile in sut.profiles:
+            if profile not in plan.profiles:
+                lab.skip(Skip(what="profile", name=profile, reason=_not_examined(sut, profile)))
+        if recorded.brokers:
+            lab.found("brokers", [{"id": broker} for broker in recorded.brokers])
+        lab.close(at=now())
+    except BaseException:
+        lab.abandon()
+        raise
     finally:
         run.seal()
     return recorded
+
+
+def now() -> str:
+    """The time of day, as headers and footers say it."""
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _not_examined(sut: Sut, profile: str) -> str:
+    if not len(CATALOGUE.of_profiles([profile]).played()):
+        return "there are no rules for it yet"
+    return unplayable(sut, profile) or "it was not asked for"
+
+
+def _record_classic(run: Run, sut: Sut, plan: Plan, recorded: Recorded, progress: Progress) -> None:
+    played = record_classic(run, world=plan.world, seed=plan.seed, sut=sut, progress=progress)
+    recorded.campaigns.append(CLASSIC)
+    recorded.brokers = played.brokers
+    recorded.skipped |= {part_name(fault): why for fault, why in played.not_played.items()}
 
 
 def _record_migration(
@@ -134,10 +219,10 @@ def play_scenario(
     """Play a scenario if the world can, else remember why not."""
     missing = sorted(scenario.verbs() - world.supports)
     if missing:
-        recorded.skipped[scenario] = f"this world cannot {', '.join(missing)}"
+        recorded.skipped[scenario.slug] = f"this world cannot {', '.join(missing)}"
         return
     progress(scenario.name)
-    world.play(scenario.steps())
+    world.play(scenario.steps(), part=scenario.slug)
     recorded.played.append(scenario)
 
 
@@ -155,7 +240,7 @@ def _play_from_older_schema(
             plan.world, run=run, sut=sut, seed=plan.seed, schema_upto=OLDER_SCHEMA, part=part
         )
     except UsageError as reason:
-        recorded.skipped[scenario] = str(reason)
+        recorded.skipped[scenario.slug] = str(reason)
         return
     with world:
         play_scenario(world, scenario, recorded, progress)
@@ -170,106 +255,3 @@ def _round(plan: Plan, number: int, verbs: frozenset[str]) -> list[Step]:
         verbs=verbs,
     )
     return [on_topic(step, f"round-{number + 1}") for step in steps]
-
-
-def judge(
-    recorded: Recorded,
-    rules: Iterable[Rule],
-    engine: Engine,
-    *,
-    reference: bool,
-    progress: Progress = lambda text: None,
-) -> Judgement:
-    """Judge the run.
-
-    Rules that nothing here could exercise are not observable; rules whose scenario rests on a fault
-    that never landed have no proof.
-    """
-    rules = tuple(rules)
-    judgement = judge_run(recorded.folder, rules, engine, reference=reference, progress=progress)
-    unseen = {**_unplayable(recorded), **_unoffered(recorded)}
-    toothless = {**_toothless(recorded, engine), **_toothless_campaigns(recorded, rules, engine)}
-    if not unseen and not toothless:
-        return judgement
-    judged = tuple(_observable(_proven(j, toothless), unseen) for j in judgement.judged)
-    judgement = replace(judgement, judged=judged)
-    write_results(recorded.folder, judgement)
-    return judgement
-
-
-# Faults that began while the operations on a topic lasted, and how often each landed.
-_FAULTS_OF_TOPICS = """
-    SELECT o.topic, w.fault, sum(CASE WHEN w.landed THEN 1 ELSE 0 END) AS landed
-    FROM (SELECT topic, clock, min(began) AS since, max(coalesce(answered, began)) AS until
-          FROM boundary_ops GROUP BY topic, clock) o
-    JOIN fault_windows w ON w.clock = o.clock AND w.since BETWEEN o.since AND o.until
-    GROUP BY o.topic, w.fault
-"""
-
-
-# Each of them has its place in a campaign: that another of its kind has bitten is no excuse.
-_MISSED = "SELECT DISTINCT fault FROM fault_windows WHERE NOT landed ORDER BY fault"
-_OF_CLUSTERS = frozenset(fault.name for fault in CLUSTER_FAULTS)
-
-
-def _toothless(recorded: Recorded, engine: Engine) -> Mapping[str, str]:
-    """Rules with a scenario in which a fault was tried and never bit, with the fault."""
-    landed: dict[str, set[str]] = {}
-    if not recorded.played:
-        return {}
-    for row in engine.rows(_FAULTS_OF_TOPICS):
-        if row["landed"]:
-            landed.setdefault(row["topic"], set()).add(row["fault"])
-    missing: dict[str, str] = {}
-    for scenario in recorded.played:
-        seen = {
-            fault for topic, faults in landed.items() if scenario.owns(topic) for fault in faults
-        }
-        for verb in sorted(scenario.verbs()):
-            fault = fault_of_verb(verb)
-            if fault is not None and fault.name not in seen:
-                missing |= dict.fromkeys(scenario.rules, fault.name)
-    return missing
-
-
-def _toothless_campaigns(
-    recorded: Recorded, rules: Iterable[Rule], engine: Engine
-) -> Mapping[str, str]:
-    """Rules of the profiles of campaigns in which a fault of the cluster did not bite."""
-    if not recorded.campaigns:
-        return {}
-    missed = [str(row["fault"]) for row in engine.rows(_MISSED) if row["fault"] in _OF_CLUSTERS]
-    if not missed:
-        return {}
-    return {rule.id: missed[0] for rule in rules if rule.profile in recorded.campaigns}
-
-
-def _proven(judged: Judged, toothless: Mapping[str, str]) -> Judged:
-    fault = toothless.get(judged.rule.id)
-    if fault is None or judged.verdict not in (Verdict.PASS, Verdict.WEAK):
-        return judged
-    return replace(judged, verdict=Verdict.NO_PROOF, reason=f"the fault {fault} did not land")
-
-
-def _unplayable(recorded: Recorded) -> Mapping[str, str]:
-    """Rules all of whose scenarios were skipped, with the reason of the last one."""
-    played = {rule for scenario in recorded.played for rule in scenario.rules}
-    return {
-        rule: reason
-        for scenario, reason in recorded.skipped.items()
-        for rule in scenario.rules
-        if rule not in played
-    }
-
-
-def _unoffered(recorded: Recorded) -> Mapping[str, str]:
-    """Rules of campaigns that rest on faults which the system does not offer."""
-    played = [one for one in FAULTS if one not in recorded.unoffered]
-    return unseen_without(played) if CLASSIC in recorded.campaigns else {}
-
-
-def _observable(judged: Judged, unseen: Mapping[str, str]) -> Judged:
-    reason = unseen.get(judged.rule.id)
-    if reason is None or judged.verdict is not Verdict.NO_PROOF or judged.result.exercised:
-        return judged
-    return replace(judged, verdict=Verdict.NOT_OBSERVABLE, reason=reason)

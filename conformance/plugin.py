@@ -27,15 +27,17 @@ from allure_commons import plugin_manager as allure_plugins
 from allure_commons.model2 import Status as AllureStatus
 
 from conformance.catalogue import CATALOGUE
-from conformance.lab import Recorded, judge, play_scenario
+from conformance.lab import Recorded, play_scenario, scenario_part
 from conformance.scenario import Scenario
 from harness.history import Run
-from harness.rules import Catalogue, Judged, Level, Rule, Verdict
+from harness.history.plan import LabShard, RunPlan, Skip
+from harness.rules import Judged, Level, Rule, Verdict
 from harness.sut import Sut, reference_sut
 from harness.sut.errors import LabBroken
 from harness.workloads.script import parse
 from harness.worlds import World, open_world
 from spark_checkers.engine import InlineEngine
+from spark_checkers.judge import judge
 
 
 class NoProof(Exception):
@@ -51,6 +53,7 @@ class Lab:
         self._rules = set(rules)
         self._world: World | None = None
         self._run: Run | None = None
+        self._asked: list[Scenario] = []
         self._recorded = Recorded(folder=folder)
         self.sut: Sut = reference_sut()
 
@@ -67,17 +70,23 @@ class Lab:
             return
         play_scenario(self._open(), what, self._recorded)
         self._rules |= set(what.rules)
+        self._asked.append(what)
 
     def verdicts(self) -> tuple[Judged, ...]:
         """Seal the run and judge the chosen rules; nothing can be played afterwards."""
         self.close()
         if self._run is None:
             raise LabBroken("nothing was played")
+        lab = LabShard(self._run)
+        parts = tuple(scenario_part(scenario) for scenario in self._asked)
+        lab.plan(RunPlan(rules=tuple(sorted(self._rules)), parts=parts, reference=True))
+        for name, reason in self._recorded.skipped.items():
+            lab.skip(Skip(what="part", name=name, reason=reason))
+        lab.close()
         self._run.seal()
-        rules = Catalogue(rule for rule in CATALOGUE if rule.id in self._rules)
         engine = InlineEngine()
         try:
-            return judge(self._recorded, rules, engine, reference=True).judged
+            return judge(self._folder, CATALOGUE, engine).judgement.judged
         finally:
             engine.close()
 

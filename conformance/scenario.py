@@ -25,10 +25,6 @@ class Scenario:
         """The topic on which the scenario plays, so that many share one history."""
         return "-".join(self.name.lower().replace(",", "").replace("'", "").split())
 
-    def owns(self, topic: str) -> bool:
-        """Whether a recorded topic is this scenario's; worlds may add to the name."""
-        return topic == self.slug or topic.startswith(f"{self.slug}-")
-
     def steps(self) -> list[Step]:
         """The parsed script, on the scenario's own topic."""
         return [on_topic(step, self.slug) for step in parse(self.script)]

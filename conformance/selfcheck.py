@@ -26,13 +26,14 @@ from typing import Any
 from conformance.catalogue import CATALOGUE
 from conformance.classic.programs import recorded_programs, verdicts_of
 from conformance.classic.programs_in_processes import verdicts_in_processes
-from conformance.lab import CLASSIC, MIGRATION, Plan, judge, record
+from conformance.lab import CLASSIC, MIGRATION, Plan, record
 from conformance.mutants import ONLY_SIMULATED, AnyMutant, profile_of
 from harness.history import Run
 from harness.rules import Catalogue, Judged, Rule, Status, Verdict
 from harness.sut import reference_sut
 from reference_impl.decisions import Mutant, SqlMutant, load_mutant
 from spark_checkers.engine import InlineEngine
+from spark_checkers.judge import judge
 
 SEED = 1
 ROUNDS = 1
@@ -208,7 +209,6 @@ def _recorded(job: Job) -> Sequence[Judged]:
     """By the lab, as any system would be."""
     mutants = () if job.mutant is None else (job.mutant,)
     sut = reference_sut(control_plane=job.control_plane or None, mutants=mutants)
-    rules = CATALOGUE.of_profiles((job.profile,)).played()
     plan = Plan(world=job.world, seed=SEED, rounds=ROUNDS, profiles=(job.profile,))
     engine = InlineEngine()
     try:
@@ -216,7 +216,8 @@ def _recorded(job: Job) -> Sequence[Judged]:
             run = Run.create(
                 Path(folder) / "run", run="selfcheck", sut=sut.name, world=job.world, seed=SEED
             )
-            return judge(record(run, sut, plan), rules, engine, reference=True).judged
+            record(run, sut, plan)
+            return judge(run.folder, CATALOGUE, engine).judgement.judged
     finally:
         engine.close()
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conformance.catalogue import CATALOGUE
-from conformance.lab import Plan, judge, record
+from conformance.lab import Plan, record
 from conformance.mutants import built_in
 from conformance.plugin import Lab
 from conformance.proofs import recorded_matrix
@@ -22,6 +22,7 @@ from harness.history import Run
 from harness.rules import Verdict
 from harness.sut import reference_sut
 from spark_checkers.engine import InlineEngine
+from spark_checkers.judge import judge
 
 _PLAIN = [scenario for scenario in SCENARIOS if not scenario.older_schema]
 
@@ -49,13 +50,12 @@ def test_no_seeded_concurrent_work_breaks_a_rule(seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         run = Run.create(Path(folder) / "run", run="seeded", sut="reference", world="sim")
         sut = reference_sut(control_plane="memory")
-        recorded = record(run, sut, Plan(world="sim", seed=seed, scenarios=(), rounds=2))
+        record(run, sut, Plan(world="sim", seed=seed, scenarios=(), rounds=2))
         engine = InlineEngine()
-        rules = CATALOGUE.of_profiles(["migration"]).judged()
-        judgement = judge(recorded, rules, engine, reference=True)
+        judged = judge(run.folder, CATALOGUE, engine).judgement.judged
         engine.close()
 
-    wrong = [j for j in judgement.judged if j.verdict in (Verdict.FAIL, Verdict.BROKEN)]
+    wrong = [j for j in judged if j.verdict in (Verdict.FAIL, Verdict.BROKEN)]
     assert not wrong
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from harness.rules import Judged, Judgement, Rule, Verdict
+from harness.rules import Conclusion, Finding, Judged, Judgement, Rule, Verdict
 
 WIDTH = 80
 SYMBOL = {
@@ -32,6 +32,7 @@ WORD = {
     Verdict.NOT_OBSERVABLE: "not observable",
     Verdict.NOT_APPLICABLE: "n/a",
 }
+_LISTED = 5
 _DETAILED = (Verdict.FAIL, Verdict.BROKEN, Verdict.NO_PROOF, Verdict.WEAK)
 
 
@@ -76,6 +77,50 @@ def summary(judgement: Judgement) -> str:
     return f"{rules}: {counts}"
 
 
+def closing(conclusion: Conclusion, folder: str) -> Iterator[str]:
+    """Everything below the stages of a run: sections, findings, what is missing, the headline."""
+    judgement = conclusion.judgement
+    yield ""
+    yield from sections(judgement)
+    run = str(conclusion.header.get("run"))
+    yield from details(judgement, run=run, folder=folder)
+    yield ""
+    yield from _remarks(conclusion)
+    yield summary(judgement)
+    if conclusion.verdict in (Verdict.PASS, Verdict.WEAK):
+        depth = " · ".join(f"{d} {n['judged']}/{n['rules']}" for d, n in conclusion.depth.items())
+        what = f"{', '.join(conclusion.plan.examined)} {conclusion.header.get('suite')}"
+        yield f"{conclusion.headline}  {what} · depth {depth} · {folder}/"
+    else:
+        yield f"{conclusion.headline} · repeat: {called_as()} replay {run}"
+
+
+def _remarks(conclusion: Conclusion) -> Iterator[str]:
+    """What a reader of the headline has to know."""
+    listed = [("tampered", text) for text in conclusion.tampered[:_LISTED]]
+    listed += [("history", text) for text in conclusion.judgement.problems[:_LISTED]]
+    listed += [("mutant", mutant) for mutant in conclusion.plan.mutants]
+    listed += [("lacks", text) for text in conclusion.lacks]
+    if conclusion.brokers.missing:
+        found = ", ".join(map(str, conclusion.brokers.found))
+        listed.append(("missing", f"of {conclusion.brokers.expected} brokers only {found} answer"))
+    listed += [("unexamined", f"{name}: {why}") for name, why in conclusion.not_examined.items()]
+    listed += [("not tried", text) for text in _by_reason(conclusion.faults.not_tried)]
+    listed += [("not landed", name) for name in conclusion.faults.missed]
+    listed += [("waived", f"{rule} {words}") for rule, words in conclusion.waived.items()]
+    listed += [("stale", text) for text in conclusion.stale]
+    for word, text in listed:
+        yield from wrapped(f"{word:<11}", text)
+
+
+def _by_reason(skipped: Mapping[str, str]) -> Iterator[str]:
+    """Names that share a reason, together."""
+    reasons: dict[str, list[str]] = {}
+    for name, reason in skipped.items():
+        reasons.setdefault(reason, []).append(name)
+    yield from (f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
+
+
 def citation(rule: Rule) -> str:
     """Where a rule stands; what Kafka itself promises stands in none of the designs."""
     if not rule.lines:
@@ -103,16 +148,24 @@ def _paragraph(judged: Judged, *, run: str, folder: str) -> Iterator[str]:
     yield from wrapped("    cite      ", citation(rule))
     yield from wrapped("    because   ", judged.reason)
     for finding in judged.result.findings[:3]:
-        where = "" if finding.topic is None else f" ({finding.topic}/{finding.partition})"
-        opening, *more = f"op {finding.op}{where}: {finding.seen}".splitlines()
-        yield from wrapped("    seen      ", opening)
-        for line in more:
-            yield from wrapped("              ", line)
+        yield from _seen(finding)
     if judged.result.violations:
         index = judged.result.findings[0].op
         yield from wrapped("    evidence  ", f"{folder}/history.jsonl, index {index}")
         yield from wrapped("    look at   ", rule.hint)
     yield f"    repeat    {called_as()} replay {run} --rule {rule.id}"
+
+
+def _seen(finding: Finding) -> Iterator[str]:
+    place = [] if finding.topic is None else [f"{finding.topic}/{finding.partition}"]
+    place += [] if finding.at_s is None else [f"{finding.at_s:.3f} s"]
+    where = f" ({', '.join(place)})" if place else ""
+    opening, *more = f"op {finding.op}{where}: {finding.seen}".splitlines()
+    yield from wrapped("    seen      ", opening)
+    for line in more:
+        yield from wrapped("              ", line)
+    if finding.faults:
+        yield from wrapped("    during    ", ", ".join(finding.faults))
 
 
 def _counts(verdicts: Iterable[Verdict], always: tuple[Verdict, ...] = ()) -> str:

@@ -1,182 +1,187 @@
-"""From a sealed run to verdicts: history, silver tables, evaluation, two result tables.
+"""From a run folder to what it is worth: `judge` is the one place that gives verdicts.
 
-`verdicts.parquet` has one row per rule, `findings.parquet` one per kept violation. Both are written
-beside the history; reports only ever read them.
+The verdict is a function of the folder: history into silver tables, rules evaluated, the counts
+held against the plan that stands in the history. `certify`, `check` and `report` all show what
+comes out here; nothing is corrected afterwards. `result_tables` has one row per rule, and one per
+kept violation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from harness.history import TABLES, History, HistoryUnreadable, read_history, write_tables
-from harness.rules import Judged, Judgement, Rule, RuleResult, Verdict
+from harness import __version__
+from harness.history import Run, read_history, write_tables
+from harness.history.evidence import contradictions
+from harness.history.plan import RunPlan, Skip
+from harness.rules import Brokers, Catalogue, Conclusion, Judgement
 from harness.sut.errors import UsageError
-from spark_checkers.circumstances import circumstances_of
+from spark_checkers.conclusion import (
+    Landed,
+    Standing,
+    depths,
+    faults_seen,
+    held_against_plan,
+    rules_hash,
+    waivers,
+)
 from spark_checkers.engine import Engine
-from spark_checkers.evaluate import FINDINGS_KEPT, evaluate
-from spark_checkers.view_catalogue import base_tables
+from spark_checkers.judge_history import judge_history
+
+REFERENCE = "reference"
+_OF_THE_RUN = ("fault_windows", "plans", "skips", "probes_other")
 
 
-def judge_run(
+def judge(
     folder: Path,
-    rules: Iterable[Rule],
+    catalogue: Catalogue,
     engine: Engine,
     *,
-    reference: bool,
+    tables: Path | None = None,
     progress: Callable[[str], None] = lambda text: None,
-) -> Judgement:
-    """Judge the sealed history in a run folder and write the result tables beside it."""
-    history = read_history(folder / "history.jsonl")
-    judgement = judge_history(
-        history, folder / "tables", rules, engine, reference=reference, progress=progress
-    )
-    write_results(folder, judgement)
-    return judgement
+) -> Conclusion:
+    """Judge a run folder: verdicts, and what they come to. A run that was cut short is sealed.
 
-
-def judge_history(
-    history: History,
-    tables_folder: Path,
-    rules: Iterable[Rule],
-    engine: Engine,
-    *,
-    reference: bool,
-    circumstances: Collection[str] = (),
-    kept: int = FINDINGS_KEPT,
-    progress: Callable[[str], None] = lambda text: None,
-) -> Judgement:
-    """Lay a history out as tables and judge it, keeping so many findings a rule.
-
-    The `circumstances` under which it was made are those given and those that it shows itself.
+    The silver tables are laid out in `tables`, by default in the folder itself.
     """
-    rules = list(rules)
-    progress("building tables")
-    tables = write_tables(history, tables_folder)
-    problems = [*history.problems, *tables.problems]
-    loaded = load_tables(engine, rules, tables.__getitem__, reference=reference)
-    progress(f"judging {len(rules)} rules on {engine.name}")
-    under = frozenset(circumstances) | circumstances_of(
-        history.header, lambda: "assignments" in loaded and bool(engine.rows(_SUBSCRIBED))
+    run = Run.open(folder)
+    if not run.history.exists():
+        run.seal()
+    history = read_history(run.history)
+    made = write_tables(history, tables or folder / "tables")
+    for name in _OF_THE_RUN:
+        engine.load(name, made[name])
+    plan, lacks = _plan_of(engine, history.header or run.header, catalogue)
+    skips = [
+        Skip(what=row["what"], name=row["skipped"], reason=row["reason"])
+        for row in engine.rows("SELECT what, skipped, reason FROM skips ORDER BY index")
+    ]
+    windows = [
+        Landed(fault=row["fault"], part=row["plan_part"], landed=bool(row["landed"]))
+        for row in engine.rows("SELECT fault, plan_part, landed FROM fault_windows")
+    ]
+    judgement = judge_history(
+        history,
+        made,
+        [rule for rule in catalogue if rule.id in plan.rules],
+        engine,
+        reference=plan.reference,
+        progress=progress,
     )
-    judged = evaluate(
-        engine, rules, reference=reference, circumstances=under, kept=kept, progress=progress
+    judged = held_against_plan(judgement.judged, plan, skips, windows)
+    judgement = replace(judgement, judged=judged)
+    waived, stale = waivers(plan, judgement)
+    standing = Standing(
+        plan=plan,
+        judgement=judgement,
+        faults=faults_seen(plan, skips, windows),
+        brokers=Brokers(expected=plan.brokers, found=_brokers(engine)),
+        waived=waived,
+        stale=stale,
+        lacks=lacks,
     )
-    footer = history.footer or {"events": 0, "sha256": ""}
-    return judgement_of(
-        rules,
-        judged,
-        circumstances=under,
-        complete=history.complete and not problems,
-        events=footer["events"],
-        sha256=footer["sha256"],
-        problems=[str(problem) for problem in problems],
+    conclusion = Conclusion(
+        header=history.header or run.header,
+        plan=plan,
+        judgement=judgement,
+        verdict=standing.verdict,
+        headline=standing.headline,
+        certified=standing.certified,
+        rules_sha256=rules_hash(one.rule for one in judged),
+        depth=depths(judgement, plan, catalogue),
+        faults=standing.faults,
+        brokers=standing.brokers,
+        not_examined={skip.name: skip.reason for skip in skips if skip.what == "profile"},
+        waived=waived,
+        stale=stale,
+        lacks=lacks,
+        ended=(history.footer or {}).get("ended"),
     )
+    tampered = contradictions(folder)
+    return conclusion.tampered_with(tampered) if tampered else conclusion
 
 
-_SUBSCRIBED = "SELECT 1 AS one FROM assignments WHERE f = 'subscribe' LIMIT 1"
-
-
-def load_tables(
-    engine: Engine, rules: Iterable[Rule], path_of: Callable[[str], Path], *, reference: bool
-) -> set[str]:
-    """Load the tables that the rules finally read, each a file or a folder; their names."""
-    judges = [rule.judge_for(reference=reference) for rule in rules]
-    read = {table for judge in judges if judge is not None for table in judge.tables}
-    needed = base_tables(read) | {"fault_windows"}
-    for name in sorted(needed):
-        path = path_of(name)
-        if missing := _missing_columns(name, path):
-            raise HistoryUnreadable(f"{path} is no table {name}: it lacks {', '.join(missing)}")
-        try:
-            engine.load(name, path)
-        except Exception as cause:
-            first = next(iter(str(cause).splitlines()), type(cause).__name__)
-            raise UsageError(
-                f"the engine cannot read {path} ({first}). Driver and workers of a cluster see the "
-                "tables under the same path: set TMPDIR to a folder that they share"
-            ) from cause
-    return needed
-
-
-def _missing_columns(table: str, path: Path) -> list[str]:
-    from pyarrow import parquet
-
-    file = next(path.glob("*.parquet")) if path.is_dir() else path
-    found = parquet.read_schema(file).names
-    return [column.name for column in TABLES[table].columns if column.name not in found]
-
-
-def judgement_of(
-    rules: Iterable[Rule],
-    results: Iterable[RuleResult],
-    *,
-    circumstances: Collection[str],
-    complete: bool,
-    events: int,
-    sha256: str,
-    problems: Iterable[str],
-) -> Judgement:
-    """The verdicts that follow from what was counted in one history."""
-    by_rule = {result.rule: result for result in results}
-    return Judgement(
-        judged=tuple(
-            _judged(rule, by_rule.get(rule.id), complete, circumstances)
-            for rule in rules
-            if rule.judge
-        ),
-        complete=complete,
-        events=events,
-        sha256=sha256,
-        problems=tuple(problems),
+def _plan_of(
+    engine: Engine, header: Mapping[str, Any], catalogue: Catalogue
+) -> tuple[RunPlan, tuple[str, ...]]:
+    """The plan of a run, and what the folder does not say that a certificate would need."""
+    lacks = []
+    if header.get("suite") != __version__:
+        lacks.append(f"it was recorded by suite {header.get('suite')}, this is {__version__}")
+    rows = engine.rows("SELECT detail FROM plans ORDER BY index")
+    try:
+        plan = RunPlan.read(json.loads(rows[0]["detail"]))
+        unknown = [rule for rule in plan.rules if rule not in catalogue]
+        if unknown:
+            lacks.append(f"it names rules that are not in this catalogue: {', '.join(unknown)}")
+        return plan, tuple(lacks)
+    except IndexError:
+        lacks.append("it has no plan: which faults and rules were asked for is not known")
+    except (TypeError, ValueError, KeyError) as cause:
+        lacks.append(f"its plan cannot be read: {str(cause)[:120]}")
+    profiles = [str(name) for name in header.get("profiles") or ()]
+    rules = catalogue.of_profiles(profiles).played()
+    if not len(rules):
+        raise UsageError("the run says neither by which rules nor for which profile to judge it")
+    plan = RunPlan(
+        rules=tuple(rule.id for rule in rules),
+        claimed=tuple(profiles),
+        examined=tuple(profiles),
+        whole=False,
+        reference=header.get("sut") == REFERENCE,
     )
+    return plan, tuple(lacks)
 
 
-def _judged(
-    rule: Rule, result: RuleResult | None, complete: bool, circumstances: Collection[str]
-) -> Judged:
-    if result is None:
-        return Judged(
-            rule=rule,
-            verdict=Verdict.NOT_APPLICABLE,
-            reason="binds the reference only",
-            result=RuleResult(rule=rule.id, exercised=0, violations=0),
-        )
-    verdict, reason = result.verdict(rule, complete=complete, circumstances=circumstances)
-    return Judged(rule=rule, verdict=verdict, reason=reason, result=result)
+_BROKERS = """
+    SELECT detail FROM probes_other
+    WHERE what = 'brokers'
+      AND probe = (SELECT min(probe) FROM probes_other WHERE what = 'brokers')
+"""
 
 
-def write_results(folder: Path, judgement: Judgement) -> None:
-    """Write verdicts and findings as Parquet."""
+def _brokers(engine: Engine) -> tuple[int, ...]:
+    found = [json.loads(row["detail"]) for row in engine.rows(_BROKERS)]
+    return tuple(sorted(int(row["id"]) for row in found if isinstance(row, dict) and "id" in row))
+
+
+def result_tables(judgement: Judgement) -> dict[str, Any]:
+    """Verdicts and findings as Arrow tables, by name."""
     import pyarrow
-    from pyarrow import parquet
 
     verdicts = [
         {
-            "rule": j.rule.id,
-            "verdict": j.verdict.value,
-            "reason": j.reason,
-            "exercised": j.result.exercised,
-            "violations": j.result.violations,
+            "rule": one.rule.id,
+            "verdict": one.verdict.value,
+            "reason": one.reason,
+            "exercised": one.result.exercised,
+            "violations": one.result.violations,
         }
-        for j in judgement.judged
+        for one in judgement.judged
     ]
     findings = [
-        {"rule": f.rule, "op": f.op, "topic": f.topic, "partition": f.partition, "seen": f.seen}
-        for j in judgement.judged
-        for f in j.result.findings
+        {
+            "rule": finding.rule,
+            "op": finding.op,
+            "topic": finding.topic,
+            "partition": finding.partition,
+            "at_s": finding.at_s,
+            "faults": ", ".join(finding.faults),
+            "seen": finding.seen,
+        }
+        for one in judgement.judged
+        for finding in one.result.findings
     ]
     text, number = pyarrow.string(), pyarrow.int64()
-    verdict_schema = pyarrow.schema(
-        [("rule", text), ("verdict", text), ("reason", text)]
-        + [("exercised", number), ("violations", number)]
-    )
-    finding_schema = pyarrow.schema(
-        [("rule", text), ("op", number), ("topic", text), ("partition", number), ("seen", text)]
-    )
-    for name, rows, schema in (
-        ("verdicts", verdicts, verdict_schema),
-        ("findings", findings, finding_schema),
-    ):
-        table = pyarrow.Table.from_pylist(rows, schema=schema)
-        parquet.write_table(table, folder / f"{name}.parquet")
+    verdict_schema = [("rule", text), ("verdict", text), ("reason", text)]
+    verdict_schema += [("exercised", number), ("violations", number)]
+    finding_schema = [("rule", text), ("op", number), ("topic", text), ("partition", number)]
+    finding_schema += [("at_s", pyarrow.float64()), ("faults", text), ("seen", text)]
+    return {
+        "verdicts": pyarrow.Table.from_pylist(verdicts, schema=pyarrow.schema(verdict_schema)),
+        "findings": pyarrow.Table.from_pylist(findings, schema=pyarrow.schema(finding_schema)),
+    }

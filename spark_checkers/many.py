@@ -29,7 +29,7 @@ from harness.sut.errors import UsageError
 from spark_checkers.circumstances import circumstances_of
 from spark_checkers.engine import Engine
 from spark_checkers.evaluate import FINDINGS_KEPT, Progress, evaluate_each
-from spark_checkers.judge import judge_history, judgement_of, load_tables
+from spark_checkers.judge_history import judge_history, judgement_of, load_tables
 from spark_checkers.places import HISTORY_OF_ROW
 from spark_checkers.side_by_side import (
     Choose,
@@ -212,6 +212,7 @@ def _judge_together(
                 results[each.number],
                 circumstances=under,
                 complete=each.complete,
+                damaged=bool(each.problems),
                 events=each.events,
                 sha256=each.sha256,
                 problems=each.problems,

@@ -16,7 +16,7 @@ from harness.history.independent import by_key
 from harness.rules import Finding, Rule
 from spark_checkers.circumstances import SUBSCRIBE
 from spark_checkers.engine import Engine
-from spark_checkers.judge import judge_history
+from spark_checkers.judge_history import judge_history
 from spark_checkers.linearizability import Verdict, search_rows
 
 Shows = Callable[[History], bool]

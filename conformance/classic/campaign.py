@@ -79,7 +79,9 @@ class Campaign:
             self.progress(fault)
             # Longer than the fault itself: who was deposed has to find out first.
             judged_again = self.arena.recorder.begin_spending(ASSUMPTIONS[fault], fault)
+            self.arena.recorder.plan_part = f"classic/{fault}"
             heal = await self._inject(fault)
+            self.arena.recorder.plan_part = None
             await asyncio.sleep(self.lasts_s)
             await heal()
             await self._converge()

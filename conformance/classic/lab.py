@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance.classic.arena import SHARD, plan_of
 from conformance.classic.campaign import FAULTS, LASTS_S, Campaign
 from conformance.classic.external_nodes import ExternalNodes, find_brokers
 from conformance.classic.live_arena import LiveArena
-from conformance.classic.offers import PROCESS, faults_offered
+from conformance.classic.offers import PROCESS, faults_offered, why_not_offered
 from conformance.classic.simulated_arena import SimArena
 from harness.apache_kafka.containers import ContainerKafka
 from harness.apache_kafka.isolated import IsolatedKafka
@@ -35,6 +36,14 @@ EXTERNAL_LASTS_S = 15.0  # Kafka's own settings take nine to notice that a broke
 KAFKA_LOGS = "nodes"  # in the run folder
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Campaigned:
+    """On which brokers a campaign was played, and which faults were not, with the reason."""
+
+    brokers: tuple[int, ...]
+    not_played: Mapping[str, str] = field(default_factory=dict)
+
+
 def record_classic(
     run: Run,
     *,
@@ -44,8 +53,8 @@ def record_classic(
     faults: tuple[str, ...] = FAULTS,
     lasts_s: float | None = None,
     progress: Progress = lambda text: None,
-) -> tuple[str, ...]:
-    """Play a campaign on a system in that world, and record it; which faults were played.
+) -> Campaigned:
+    """Play a campaign on a system in that world, and record it.
 
     Of the ``faults`` only those can be that the system offers.
     """
@@ -53,7 +62,7 @@ def record_classic(
     mutants = sut.reference.mutants if sut.reference else ()
     if world == "sim" and sut.reference:
         _in_simulation(run, seed, mutants, faults, progress)
-        return faults
+        return Campaigned(brokers=plan_of().broker_ids)
     if world not in _worlds_of(sut):
         raise UsageError(f"the profile classic cannot be played on {sut.name} in {world}")
     progress("starting a cluster" if sut.startable else "looking for its brokers")
@@ -64,7 +73,14 @@ def record_classic(
         campaign = Campaign(arena=arena, seed=seed, faults=played, lasts_s=lasts, progress=progress)
         asyncio.run(_play(campaign, tidy_up=not sut.startable))
         arena.writer.close()
-    return played
+        return Campaigned(
+            brokers=arena.brokers,
+            not_played={
+                one: why_not_offered(one, sut, world, arena.brokers)
+                for one in faults
+                if one not in played
+            },
+        )
 
 
 def _worlds_of(sut: Sut) -> tuple[str, ...]:

@@ -1,18 +1,20 @@
 """What a system offers to the campaign, and what cannot be seen of one that offers less.
 
 The lab starts the built-in systems itself, so every fault is possible there, but for the links
-between containers, which are not cut yet. Of any other it knows
-an address; its brokers can be hurt if it has a hook `process`. Nobody else's links can be cut, and
-who its controller is, if it has one, is its own affair.
+between containers, which are not cut yet. Of any other it knows an address; its brokers can be
+killed, paused and emptied if it has a hook `process`. Its links cannot be cut, and which node is
+its controller is not known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from conformance.classic.campaign import FAULTS
+from harness.history.plan import Part
 from harness.sut import Sut
 
+PROFILE = "classic"
 PROCESS = "process"
 # One of them twice, so that in any order some leader epoch is spared both a kill and an emptied
 # disk: KFK-049 is judged in such epochs only.
@@ -20,13 +22,44 @@ BY_HOOK = ("pause-leader", "kill-leader", "reimage-follower", "pause-leader")
 IN_CONTAINERS = (*BY_HOOK, "kill-controller")
 REPLICAS = 3  # with fewer a cluster is not expected to survive any of them
 
+# Without these a cluster is not certified: whoever runs one has them sooner or later.
+PROMISED = frozenset(BY_HOOK)
 # Rules about what follows a change of leader, and the faults that bring one about.
+OF_NEW_LEADERS = ("KFK-070", "KFK-073")
 NEW_LEADER = ("pause-leader", "kill-leader", "cut-off-leader", "silence-leader")
-NEEDS: Mapping[str, tuple[str, ...]] = {"KFK-070": NEW_LEADER, "KFK-073": NEW_LEADER}
+# What fault lines call that which befalls a node or a link.
+NAMES = {
+    "pause-leader": "pause-node",
+    "kill-leader": "kill-node",
+    "cut-off-leader": "cut-link",
+    "silence-leader": "cut-link",
+    "kill-controller": "kill-node",
+    "reimage-follower": "reimage-node",
+}
+
+
+def part_name(fault: str) -> str:
+    """What the plan calls a fault of the campaign."""
+    return f"{PROFILE}/{fault}"
+
+
+def planned_parts() -> tuple[Part, ...]:
+    """The faults of the campaign as parts of a plan."""
+    return tuple(
+        Part(
+            name=part_name(fault),
+            profile=PROFILE,
+            rules=OF_NEW_LEADERS if fault in NEW_LEADER else (),
+            faults=(NAMES[fault],),
+            promised=fault in PROMISED,
+            scope="profile",
+        )
+        for fault in FAULTS
+    )
 
 
 def faults_offered(sut: Sut, world: str, brokers: Iterable[int]) -> tuple[str, ...]:
-    """The faults that can befall a system with these brokers."""
+    """The faults that a system with these brokers can be made to suffer."""
     if world == "docker":
         return IN_CONTAINERS
     if sut.startable:
@@ -35,11 +68,14 @@ def faults_offered(sut: Sut, world: str, brokers: Iterable[int]) -> tuple[str, .
     return BY_HOOK if hurt else ()
 
 
-def unseen_without(faults: Iterable[str]) -> dict[str, str]:
-    """Rules that nothing exercises if only these faults befall a system, with the reason."""
-    offered = frozenset(faults)
-    return {
-        rule: "its leader cannot be made to change without a hook process and three brokers"
-        for rule, any_of in NEEDS.items()
-        if not offered.intersection(any_of)
-    }
+def why_not_offered(fault: str, sut: Sut, world: str, brokers: Iterable[int]) -> str:
+    """Why a system cannot be made to suffer a fault that is not offered."""
+    if world == "docker":
+        return "links between containers are not cut yet"
+    if PROCESS not in sut.hooks:
+        return "it has no hook process"
+    if len(tuple(brokers)) < REPLICAS:
+        return f"it has fewer than {REPLICAS} brokers"
+    if fault == "kill-controller":
+        return "which node is its controller is not known"
+    return "its links cannot be cut from outside"

@@ -34,7 +34,7 @@ from harness.state_machines.program import Step
 from harness.sut.errors import LabBroken
 from harness.workloads.partition_log import PartitionClients
 from spark_checkers.engine import InlineEngine
-from spark_checkers.judge import judge_run
+from spark_checkers.judge_history import judge_run
 
 SLOWER = 2.0  # than simulated time: a process that is not given the processor must not look dead
 SLOWED = ("broker.session.timeout.ms", "replica.lag.time.max.ms", "replica.socket.timeout.ms")

@@ -24,7 +24,7 @@ from harness.state_machines.machine import SimulatedMachine, Violated
 from harness.state_machines.program import Step
 from harness.sut.errors import LabBroken
 from spark_checkers.engine import InlineEngine
-from spark_checkers.judge import judge_run
+from spark_checkers.judge_history import judge_run
 from spark_checkers.many import judge_many
 from spark_checkers.side_by_side import Ground
 

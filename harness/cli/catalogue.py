@@ -8,7 +8,8 @@ from typing import Any
 from conformance.catalogue import CATALOGUE
 from conformance.proofs import LINE_MAP, mutants_of, recorded_statuses
 from conformance.scenarios import SCENARIOS
-from harness.cli.runs import RUNS, VERDICT_FILE, read_json
+from harness.cli.hashes import VERDICT_FILE
+from harness.cli.runs import RUNS, read_json
 from harness.rules import Cycles, Holds, Judge, Rule
 from harness.rules.linemap import compact, load_line_map
 from reports.terminal import citation, wrapped

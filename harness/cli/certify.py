@@ -7,7 +7,9 @@ failure the command that repeats the run.
 from __future__ import annotations
 
 import datetime
-import json
+import os
+import platform
+import subprocess
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,24 +18,24 @@ from pathlib import Path
 from typing import Any
 
 from conformance.catalogue import CATALOGUE, PROFILES
-from conformance.lab import MIGRATION, Plan, Recorded, judge, record, smoke, unplayable
+from conformance.lab import MIGRATION, Plan, Recorded, now, record, smoke, unplayable
 from conformance.scenarios import SCENARIOS
+from harness import __version__
+from harness.cli.hashes import VERDICT_FILE
 from harness.cli.java import java_home_for_spark
+from harness.cli.judged_run import documents, keep
 from harness.cli.progress import Stage, plural
-from harness.cli.runs import RUNS, VERDICT_FILE, next_run
+from harness.cli.runs import RUNS, next_run
 from harness.history import Run
-from harness.rules import Catalogue, Judgement, Verdict
+from harness.rules import Catalogue, Conclusion
 from harness.sut import Sut, UsageError, find_sut, reference_sut
 from reports import terminal
-from reports.certificate import Conclusion, verdict_document
-from reports.terminal import called_as
 from spark_checkers.engine import Engine, open_engine
+from spark_checkers.judge import judge
 from spark_checkers.sessions import CONNECT
 
-SUITE = "2026.1"
 ENGINES = ("spark", "inline")
 WORLDS = ("sim", "process", "docker", "external")
-LANDED = "SELECT fault, count(*) AS times FROM fault_windows WHERE landed GROUP BY fault"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,14 +71,20 @@ def run(options: Options) -> int:
     stage = Stage(sys.stderr if options.as_json else sys.stdout)
     profiles = sorted({rule.profile for rule in rules})
     stage.say(
-        f"{sut.name} {sut.version} · {', '.join(profiles)} {SUITE} · {world} · seed {options.seed}"
+        f"{sut.name} {sut.version} · {', '.join(profiles)} {__version__} · {world}"
+        f" · seed {options.seed}"
     )
     for mutant in options.mutants:
         stage.say(f"mutant     {mutant}")
     header = _header(options, sut, world, name, profiles)
-    recorded = _record(Run.create(folder, **header), sut, plan, stage)
-    judgement = _judge(recorded, rules, options, sut, stage)
-    return _conclude(options, sut, header, recorded, judgement, stage)
+    _record(Run.create(folder, **header), sut, plan, stage)
+    conclusion = _judge(folder, options, stage)
+    keep(folder, conclusion)
+    if options.as_json:
+        print(documents(conclusion)[VERDICT_FILE], end="")
+    for line in terminal.closing(conclusion, str(folder)):
+        stage.say(line)
+    return conclusion.exit_code
 
 
 def replay(
@@ -159,13 +167,15 @@ def _check_world(sut: Sut, world: str) -> None:
 def _plan(options: Options, world: str, rules: Iterable[Any]) -> Plan:
     if world not in WORLDS:
         raise UsageError(f"there is no world {world!r}; known: {', '.join(WORLDS)}")
-    wanted = {rule.id for rule in rules}
-    scenarios = tuple(s for s in SCENARIOS if wanted & set(s.rules))
+    wanted = {rule.id: rule.profile for rule in rules}
     return Plan(
         world=world,
         seed=options.seed,
-        profiles=tuple(sorted({rule.profile for rule in rules})),
-        scenarios=scenarios,
+        profiles=tuple(sorted(set(wanted.values()))),
+        scenarios=tuple(s for s in SCENARIOS if wanted.keys() & set(s.rules)),
+        rules=tuple(wanted),
+        whole=not options.rules and options.rounds > 0,
+        day=options.today,
         rounds=options.rounds,
     )
 
@@ -173,16 +183,18 @@ def _plan(options: Options, world: str, rules: Iterable[Any]) -> Plan:
 def _header(
     options: Options, sut: Sut, world: str, name: str, profiles: list[str]
 ) -> dict[str, Any]:
-    started = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {
         "run": name,
-        "suite": SUITE,
+        "suite": __version__,
+        "commit": _commit(),
+        "engine": options.engine,
+        "host": _host(),
         "sut": sut.name,
         "sut_version": sut.version,
         "world": world,
         "profiles": profiles,
         "seed": options.seed,
-        "started": started,
+        "started": now(),
         # A system that is not ours may remember earlier runs: its topics carry a tag of this one.
         "topic_tag": f"{time.time_ns():x}" if world == "external" else "",
         "options": {
@@ -209,38 +221,46 @@ def _record(run_: Run, sut: Sut, plan: Plan, stage: Stage) -> Recorded:
         if MIGRATION in plan.profiles:
             said += [plural(len(recorded.played), "scenario"), plural(plan.rounds, "round")]
         line.done(f"{', '.join(said)}{skipped}")
-    if recorded.unoffered:
-        for text in terminal.wrapped("not tried  ", ", ".join(recorded.unoffered)):
-            stage.say(text)
     return recorded
 
 
-def _judge(
-    recorded: Recorded, rules: Catalogue, options: Options, sut: Sut, stage: Stage
-) -> Judgement:
+def _judge(folder: Path, options: Options, stage: Stage) -> Conclusion:
     with stage("judge") as line:
         line.progress(f"starting {options.engine}")
         engine = open_chosen_engine(
             options.engine,
             master=options.master,
-            log=recorded.folder / "spark.log",
-            judged_bytes=(recorded.folder / "history.jsonl").stat().st_size,
+            log=folder / "spark.log",
+            judged_bytes=(folder / "history.jsonl").stat().st_size,
         )
         try:
-            judgement = judge(
-                recorded,
-                rules,
-                engine,
-                reference=sut.reference is not None,
-                progress=line.progress,
-            )
-            landed = engine.rows(LANDED)
+            conclusion = judge(folder, CATALOGUE, engine, progress=line.progress)
         finally:
             engine.close()
-        counted = plural(len(rules), "rule")
+        judgement = conclusion.judgement
+        counted = plural(len(judgement.judged), "rule")
         line.done(f"{counted} over {judgement.events} events on {options.engine}")
-    stage.detail("faults", {row["fault"]: int(row["times"]) for row in landed})
-    return judgement
+    stage.detail("faults", conclusion.faults.landed)
+    return conclusion
+
+
+def _commit() -> str | None:
+    """The commit of the suite, where it is a checkout; a plus where it was changed."""
+    root = Path(__file__).resolve().parents[2]
+    if not (root / ".git").exists():
+        return None
+    git = ["git", "-C", str(root), "describe", "--always", "--abbrev=12", "--dirty=+"]
+    try:
+        told = subprocess.run(git, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return told.stdout.strip() or None
+
+
+def _host() -> str:
+    """The kind of machine; its name is its owner's affair."""
+    kind = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    return f"{kind}, {plural(os.cpu_count() or 1, 'core')}"
 
 
 def _check_engine(name: str, master: str) -> str | None:
@@ -257,69 +277,3 @@ def open_chosen_engine(
     """The engine asked for on a command line, made for so much to judge."""
     java_home = _check_engine(name, master)
     return open_engine(name, master=master, java_home=java_home, log=log, judged_bytes=judged_bytes)
-
-
-def _conclude(
-    options: Options,
-    sut: Sut,
-    header: dict[str, Any],
-    recorded: Recorded,
-    judgement: Judgement,
-    stage: Stage,
-) -> int:
-    folder = recorded.folder
-    waived, stale = _waivers(sut, judgement, options.today)
-    whole = not options.rules and not options.mutants and options.rounds > 0
-    conclusion = Conclusion(judgement=judgement, waived=waived, stale=stale, whole=whole)
-    document = verdict_document(header, conclusion)
-    document["faults_not_tried"] = list(recorded.unoffered)
-    text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-    (folder / VERDICT_FILE).write_text(text, encoding="utf-8")
-    if conclusion.certified:
-        (folder / "certificate.json").write_text(text, encoding="utf-8")
-    if options.as_json:
-        print(text, end="")
-    for line in _closing(conclusion, document, folder):
-        stage.say(line)
-    return int(document["exit"])
-
-
-def _waivers(
-    sut: Sut, judgement: Judgement, today: datetime.date
-) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Rules excused for now, and waivers that have outlived their reason."""
-    verdicts = {j.rule.id: j.verdict for j in judgement.judged}
-    waived: dict[str, str] = {}
-    stale: list[str] = []
-    for waiver in sut.waivers:
-        verdict = verdicts.get(waiver.rule)
-        if waiver.expired(today):
-            stale.append(f"{waiver.rule}: waived until {waiver.until}, which has passed")
-        elif verdict is Verdict.PASS:
-            stale.append(f"{waiver.rule}: passes, so the waiver is no longer needed")
-        elif verdict is not None:
-            waived[waiver.rule] = f"until {waiver.until}: {waiver.reason}"
-    return waived, tuple(stale)
-
-
-def _closing(conclusion: Conclusion, document: dict[str, Any], folder: Path) -> Iterable[str]:
-    judgement = conclusion.judgement
-    yield ""
-    yield from terminal.sections(judgement)
-    yield from terminal.details(judgement, run=document["run"], folder=str(folder))
-    yield ""
-    for problem in judgement.problems[:5]:
-        yield from terminal.wrapped("history    ", problem)
-    for rule, words in conclusion.waived.items():
-        yield from terminal.wrapped("waived     ", f"{rule} {words}")
-    for text in conclusion.stale:
-        yield from terminal.wrapped("stale      ", text)
-    yield terminal.summary(judgement)
-    if conclusion.verdict in (Verdict.PASS, Verdict.WEAK):
-        depth = " · ".join(
-            f"{name} {d['judged']}/{d['rules']}" for name, d in document["depth"].items()
-        )
-        profiles = f"{', '.join(document['profiles'])} {SUITE}"
-        yield f"{conclusion.headline}  {profiles} · depth {depth} · {folder}/"
-    else:
-        yield f"{conclusion.headline} · repeat: {called_as()} replay {document['run']}"

@@ -24,7 +24,7 @@ from harness.rules import Catalogue, Judgement, Verdict
 from harness.sut import LabBroken, UsageError
 from reports import terminal
 from spark_checkers.engine import Engine
-from spark_checkers.judge import judge_history
+from spark_checkers.judge_history import judge_history
 from spark_checkers.kafka import check_kafka
 from spark_checkers.search_history import search_history
 

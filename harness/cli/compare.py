@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from harness.cli.runs import find_run, judged_document
+from harness.cli.runs import find_run, judged_document, mutants_told
 from harness.rules import Verdict
 from harness.sut import UsageError
 from reports.terminal import SYMBOL, WORD
@@ -34,7 +34,7 @@ def run(names: Sequence[str]) -> int:
 def _title(document: dict[str, Any]) -> str:
     return (
         f"{document['sut']} {document['sut_version']} in {document['world']},"
-        f" seed {document['seed']}: {document['verdict']}"
+        f" seed {document['seed']}{mutants_told(document)}: {document['verdict']}"
     )
 
 

@@ -1,52 +1,62 @@
-"""The body of `report`: a judged run once more, from its verdict file."""
+"""The body of `report`: a run once more, judged again from its evidence.
+
+What `certify` printed below its stages is printed again, word for word; if anything in the folder
+is not what the evidence gives, that is named and the run proves nothing.
+"""
 
 from __future__ import annotations
 
+import sys
+import tempfile
 from pathlib import Path
-from typing import Any
 
-from harness.cli.progress import plural
-from harness.cli.runs import find_run, judged_document
-from harness.history import HistoryError, read_history
-from harness.rules import Verdict, exit_code
-from reports.terminal import wrapped
+from harness.cli.certify import open_chosen_engine
+from harness.cli.judged_run import judge_again
+from harness.cli.progress import Stage
+from harness.cli.runs import find_run
+from harness.rules import Conclusion
+from reports import terminal
+
+SMALL_BYTES = 32 * 1024 * 1024
+LOCAL = "local[*]"
 
 
 def run(name: str) -> int:
-    """Print the verdict of a run; the exit code is the run's own."""
+    """Print the conclusion of a run; the exit code is the run's own."""
     folder = find_run(name)
-    document = judged_document(folder)
-    print(
-        f"{document['sut']} {document['sut_version']} · {', '.join(document['profiles'])}"
-        f" {document['suite']} · {document['world']} · seed {document['seed']}"
-        f" · {document['started']}"
+    stage = Stage(sys.stdout)
+    conclusion = judge_folder(folder, stage)
+    show(stage, conclusion, folder)
+    return conclusion.exit_code
+
+
+def judge_folder(
+    folder: Path, stage: Stage, *, engine: str | None = None, master: str = LOCAL
+) -> Conclusion:
+    """Judge a run folder again, on the engine asked for or on the one for its size."""
+    size = sum(path.stat().st_size for path in folder.glob("*.jsonl"))
+    name = engine or ("inline" if size <= SMALL_BYTES else "spark")
+    with (
+        tempfile.TemporaryDirectory(prefix="tidemark-report-") as scratch,
+        stage.watched("judge") as progress,
+    ):
+        log = Path(scratch) / "spark.log"
+        opened = open_chosen_engine(name, master=master, log=log, judged_bytes=size)
+        try:
+            return judge_again(folder, opened, progress=progress)
+        finally:
+            opened.close()
+
+
+def show(stage: Stage, conclusion: Conclusion, folder: Path) -> None:
+    """The run, its faults, and all that `certify` says of it."""
+    header = conclusion.header
+    profiles = ", ".join(conclusion.plan.examined)
+    stage.say(
+        f"{header.get('sut')} {header.get('sut_version')} · {profiles} {header.get('suite')}"
+        f" · {header.get('world')} · seed {header.get('seed')}"
     )
-    for rule in document["rules"]:
-        for line in _rule(rule):
-            print(line)
-    counts = ", ".join(f"{count} {word}" for word, count in document["counts"].items())
-    print(f"\n{plural(len(document['rules']), 'rule')}: {counts}")
-    if not _untouched(folder, document):
-        print(f"DAMAGED  {folder}/history.jsonl is not the history that was judged")
-        return exit_code(Verdict.NO_PROOF)
-    print(f"{document['headline']}  {folder}/")
-    return int(document["exit"])
-
-
-def _untouched(folder: Path, document: dict[str, Any]) -> bool:
-    """Whether the history is still the one the verdict speaks of."""
-    try:
-        history = read_history(folder / "history.jsonl")
-        footer = history.footer or {}
-    except HistoryError:
-        return False
-    same = footer.get("sha256", "") == document["history_sha256"]
-    return bool(same and history.complete == document["complete"])
-
-
-def _rule(rule: dict[str, Any]) -> list[str]:
-    exercised = f"×{rule['exercised']}"
-    lines = wrapped(f"  {rule['id']}  {rule['verdict']:<14} {exercised:>6}  ", rule["sentence"])
-    for finding in rule["findings"][:3]:
-        lines += wrapped("           ", f"op {finding['op']}: {finding['seen']}")
-    return lines
+    stage.say(f"recorded   {header.get('started')} to {conclusion.ended or 'an unknown end'}")
+    stage.detail("faults", conclusion.faults.landed)
+    for line in terminal.closing(conclusion, str(folder)):
+        stage.say(line)

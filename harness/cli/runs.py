@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from harness.cli.hashes import HASHES_FILE, VERDICT_FILE, altered
 from harness.sut.errors import UsageError
 from reports.terminal import called_as
 
 RUNS = Path("runs")
-VERDICT_FILE = "verdict.json"
 
 
 def next_run(parent: Path = RUNS) -> str:
@@ -52,7 +52,16 @@ def judged_document(folder: Path) -> dict[str, Any]:
         raise UsageError(
             f"run {folder.name} was never judged; `{called_as()} check {folder}` judges it"
         )
-    return read_json(folder / VERDICT_FILE)
+    document = read_json(folder / VERDICT_FILE)
+    if not isinstance(document.get("rules"), list):
+        raise UsageError(f"{folder / VERDICT_FILE} is no verdict; `{called_as()} report {folder}`")
+    return document
+
+
+def mutants_told(document: dict[str, Any]) -> str:
+    """The mutants of a run, as a title shows them; nothing for a whole system."""
+    names = [str(one).rpartition(":")[2] for one in document.get("mutants") or ()]
+    return "".join(f" · mutant {name}" for name in names)
 
 
 def _by_age() -> list[Path]:
@@ -67,15 +76,25 @@ def listed() -> Iterator[str]:
         try:
             header = read_json(folder / "header.json")
             started, what = header.get("started", ""), f"{header['sut']} in {header['world']}"
-            yield f"{folder.name:>6}  {started:<20}  {_state(folder):<14}  {what}"
-        except (UsageError, KeyError):
+            state, more = _state(folder)
+            mutants = mutants_told(header.get("options") or header)
+            yield f"{folder.name:>6}  {started:<20}  {state:<14}  {what}{mutants}{more}"
+        except (UsageError, KeyError, TypeError, ValueError):
             yield f"{folder.name:>6}  {'':<20}  unreadable"
 
 
-def _state(folder: Path) -> str:
-    if (folder / VERDICT_FILE).is_file():
-        return str(read_json(folder / VERDICT_FILE)["verdict"])
-    return "not judged" if (folder / "history.jsonl").is_file() else "cut short"
+def _state(folder: Path) -> tuple[str, str]:
+    """What a run came to, and what was changed in it since."""
+    if not (folder / VERDICT_FILE).is_file():
+        if (folder / HASHES_FILE).exists():
+            return "tampered", f" · {VERDICT_FILE} is missing"
+        return ("not judged" if (folder / "history.jsonl").is_file() else "cut short"), ""
+    wrong = altered(folder)
+    if wrong == [f"{HASHES_FILE} is missing"]:
+        return str(read_json(folder / VERDICT_FILE)["verdict"]), " · without hashes"
+    if wrong:
+        return "tampered", f" · {wrong[0]}"
+    return str(read_json(folder / VERDICT_FILE)["verdict"]), ""
 
 
 def run() -> int:

@@ -108,6 +108,10 @@ class LabShard:
         """The run is over; `at` is the time of day."""
         self._writer.close(at=at)
 
+    def abandon(self) -> None:
+        """The run broke off."""
+        self._writer.abandon()
+
     def _write(self, event: Event) -> None:
         self._writer.write({**event, "time": self._writer.lines, "clock": LAB})
 

@@ -1,6 +1,7 @@
 """Rules as data: what a design promises, how a history shows it, and what a verdict means."""
 
 from harness.rules.catalogue import Catalogue, CatalogueError
+from harness.rules.conclusion import Brokers, Conclusion, FaultsSeen
 from harness.rules.rule import Cycles, Depth, Holds, Judge, Level, Rule, Search, Status
 from harness.rules.verdict import (
     Finding,
@@ -12,10 +13,13 @@ from harness.rules.verdict import (
 )
 
 __all__ = [
+    "Brokers",
     "Catalogue",
     "CatalogueError",
+    "Conclusion",
     "Cycles",
     "Depth",
+    "FaultsSeen",
     "Finding",
     "Holds",
     "Judge",

@@ -53,7 +53,8 @@ def exit_code(verdict: Verdict) -> int:
 class Finding:
     """One violation: where in the history it shows, and the values that contradict the rule.
 
-    `seen` says it in words, `shown` has the same values by name.
+    `seen` says it in words, `shown` has the same values by name. `at_s` is the time since the run
+    began, `faults` are those in force then.
     """
 
     rule: str
@@ -62,6 +63,8 @@ class Finding:
     partition: int | None
     seen: str
     shown: Mapping[str, object] = field(default_factory=dict)
+    at_s: float | None = None
+    faults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,15 +79,23 @@ class RuleResult:
     broken: str = ""
 
     def verdict(
-        self, rule: Rule, *, complete: bool = True, circumstances: Collection[str] = ()
+        self,
+        rule: Rule,
+        *,
+        complete: bool = True,
+        damaged: bool = False,
+        circumstances: Collection[str] = (),
     ) -> tuple[Verdict, str]:
         """The verdict and, where it is not self-evident, the reason in a few words.
 
-        What a history made under these `circumstances` may show is told and costs nothing.
+        What a history made under these `circumstances` may show is told and costs nothing. A
+        damaged history accuses nobody: what is missing from it may be what would explain the rest.
         """
         level = rule.level_under(circumstances)
         told = f"{self.violations} of {self.exercised} cases contradict it"
         if self.violations and level is not Level.MAY:
+            if damaged:
+                return Verdict.NO_PROOF, f"{told}, in a history that is damaged"
             return Verdict.FAIL if level is Level.MUST else Verdict.WEAK, told
         if self.broken:
             return Verdict.BROKEN, self.broken
@@ -109,13 +120,15 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """All verdicts of a run. `problems` are lines of the history that could not be used."""
+    """All verdicts of a run. `problems` are lines of the history that could not be used; if there
+    are any the history is `damaged`, and not only cut short."""
 
     judged: tuple[Judged, ...]
     complete: bool
     events: int
     sha256: str
     problems: tuple[str, ...] = ()
+    damaged: bool = False
 
     @property
     def verdict(self) -> Verdict:

@@ -153,7 +153,8 @@ class Recorder:
 
     def begin_spending(self, assumption: str, why: str) -> Callable[[], None]:
         """Record that rules which rest on an assumption are not to be judged; what ends that."""
-        tell = partial(self.fault, SPENDING, why, assumption=assumption, fault_id=self._next_fault())
+        same = self._next_fault()
+        tell = partial(self.fault, SPENDING, why, assumption=assumption, fault_id=same)
         tell(phase="begin", evidence={})
         return lambda: tell(phase="end", evidence={})
 

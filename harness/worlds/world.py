@@ -38,8 +38,8 @@ class World(Protocol):
     def unanswered(self) -> int:
         """How many operations so far ended without a definite answer."""
 
-    def play(self, steps: Iterable[Step]) -> None:
-        """Play steps in order, recording what happens."""
+    def play(self, steps: Iterable[Step], *, part: str | None = None) -> None:
+        """Play steps in order, recording what happens; `part` of the plan they are, if any."""
 
     def close(self) -> None:
         """End everything; may be called again."""
@@ -81,8 +81,9 @@ class PlayedWorld:
         """How many operations so far ended without a definite answer."""
         return self._recorder.unanswered
 
-    def play(self, steps: Iterable[Step]) -> None:
+    def play(self, steps: Iterable[Step], *, part: str | None = None) -> None:
         """Play steps in order, with the mutants of the system in force."""
+        self._recorder.plan_part = part
         try:
             with self._around():
                 self._player.play(steps)
@@ -91,6 +92,8 @@ class PlayedWorld:
         except BaseException:
             self._failed = True
             raise
+        finally:
+            self._recorder.plan_part = None
 
     def close(self) -> None:
         """End everything that was started, then finish the shard."""

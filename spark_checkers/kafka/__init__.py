@@ -17,7 +17,7 @@ from harness.history import History
 from harness.rules import Judged, Rule, Verdict
 from spark_checkers.circumstances import WW_DEPS
 from spark_checkers.engine import Engine
-from spark_checkers.judge import judge_history
+from spark_checkers.judge_history import judge_history
 from spark_checkers.kafka.details import LISTED, cases, words
 from spark_checkers.kafka.lag import realtime_lags
 from spark_checkers.kafka.series import unseen_at_the_end, unseen_series

@@ -9,13 +9,13 @@ import pytest
 
 from conformance.catalogue import CATALOGUE
 from conformance.classic.lab import record_classic
-from conformance.lab import Recorded, judge
 from harness.apache_kafka import VERSION, KafkaUnavailable
 from harness.cli import certify
 from harness.history import Run
 from harness.rules import Verdict
 from harness.sut import UsageError, find_sut
 from spark_checkers.engine import InlineEngine
+from spark_checkers.judge_history import judge_run
 
 RULES = CATALOGUE.of_profiles(("classic",)).played()
 
@@ -37,8 +37,7 @@ def test_a_short_campaign_finds_nothing_against_apache_kafka(tmp_path: Path) -> 
     run.seal()
 
     engine = InlineEngine()
-    recorded = Recorded(folder=run.folder, campaigns=["classic"])
-    judged = judge(recorded, RULES, engine, reference=False).judged
+    judged = judge_run(run.folder, RULES, engine, reference=False).judged
     engine.close()
 
     free = {rule.id for rule in RULES if not rule.binds_others}

@@ -13,11 +13,10 @@ from conformance.catalogue import CATALOGUE
 from conformance.classic.arena import Heal
 from conformance.classic.campaign import ASSUMPTIONS, FAULTS, Campaign
 from conformance.classic.lab import record_classic
-from conformance.classic.offers import BY_HOOK, NEEDS, unseen_without
+from conformance.classic.offers import BY_HOOK, NEW_LEADER, OF_NEW_LEADERS
 from conformance.classic.simulated_arena import SimArena
-from conformance.lab import Recorded
-from conformance.lab import judge as lab_judge
 from harness.history import Run
+from harness.history.plan import LabShard, Part, RunPlan
 from harness.rules import Judgement, Verdict
 from harness.simulation.observer import FaultsOnly
 from harness.simulation.simulation import Simulation
@@ -26,7 +25,8 @@ from harness.sut.errors import LabBroken
 from harness.worlds.place import take_place
 from harness.worlds.recorder import Recorder
 from spark_checkers.engine import InlineEngine
-from spark_checkers.judge import judge_run
+from spark_checkers.judge import judge
+from spark_checkers.judge_history import judge_run
 
 RULES = CATALOGUE.of_profiles(("classic",)).played()
 
@@ -67,7 +67,7 @@ def test_the_cluster_keeps_its_promises_in_the_simulation(tmp_path: Path) -> Non
 def test_without_faults_nothing_is_left_out_but_what_needs_one(tmp_path: Path) -> None:
     recorded(tmp_path / "run", "sim", faults=())
     unseen = {one.rule.id for one in judged(tmp_path / "run").judged if not one.result.exercised}
-    assert unseen == set(unseen_without(())) == set(NEEDS)
+    assert unseen == set(OF_NEW_LEADERS)
 
 
 @pytest.mark.sim
@@ -101,17 +101,20 @@ def test_a_fault_that_did_not_land_leaves_no_proof(tmp_path: Path) -> None:
     seen = recorder.invoke("a", "fetch", {"topic": "t", "partition": 0, "node": 1, "offset": 0})
     told = {"high_watermark": 0, "last_stable_offset": 0, "log_start_offset": 0, "records": []}
     recorder.finish(seen, "ok", {"error": 0, **told})
-    for bites in (True, False):
-        fault = recorder.begin_fault("cut-link", f"broker-1, {bites}")
-        if bites:
+    for part_of_plan in ("another", "t/cut"):
+        recorder.plan_part = part_of_plan
+        fault = recorder.begin_fault("cut-link", "broker-1")
+        if part_of_plan == "another":
             recorder.landed(fault, {"deliveries_held": 1})
         recorder.end_fault(fault, {})
     place.writer.close()
+    part = Part(name="t/cut", profile="classic", faults=("cut-link",), scope="profile")
+    lab = LabShard(run)
+    lab.plan(RunPlan(rules=("KFK-053",), parts=(part,), reference=True))
+    lab.close()
     run.seal()
-    lab_run = Recorded(folder=run.folder, campaigns=["classic"])
     engine = InlineEngine()
-    answered = CATALOGUE["KFK-053"]
-    (one,) = lab_judge(lab_run, [answered], engine, reference=True).judged
+    (one,) = judge(run.folder, CATALOGUE, engine).judgement.judged
     engine.close()
     assert (one.verdict, one.result.exercised) == (Verdict.NO_PROOF, 1)
     assert one.reason == "the fault cut-link did not land"
@@ -124,7 +127,7 @@ def test_every_fault_says_which_assumption_it_breaks() -> None:
 
 def test_the_faults_of_a_hook_show_all_that_needs_one() -> None:
     assert set(BY_HOOK) <= set(FAULTS)
-    assert unseen_without(BY_HOOK) == {}
+    assert set(BY_HOOK) & set(NEW_LEADER)
 
 
 def test_a_world_in_which_it_cannot_be_played_is_refused(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from conformance.classic.arena import PROPERTIES
 from conformance.classic.campaign import FAULTS
 from conformance.classic.external_nodes import find_brokers
 from conformance.classic.lab import record_classic
-from conformance.classic.offers import BY_HOOK
-from conformance.lab import Recorded, judge, unplayable
+from conformance.classic.offers import BY_HOOK, part_name
+from conformance.lab import unplayable
 from harness.cli import certify
 from harness.clusters.plan import ClusterPlan, broker_name
 from harness.clusters.processes import ProcessCluster
@@ -30,6 +30,7 @@ from harness.rules import Verdict
 from harness.sut import AdapterError, CannotConnect, Sut, UsageError, read_sut
 from harness.sut.process_hook import VERBS, ProcessHook
 from spark_checkers.engine import InlineEngine
+from spark_checkers.judge_history import judge_run
 
 RULES = CATALOGUE.of_profiles(("classic",)).played()
 FILE = """
@@ -91,11 +92,12 @@ def test_without_a_hook_what_needs_no_fault_is_judged(
     out = capsys.readouterr().out
     assert code == 0, out
     assert "heron 1 · classic 2026.1 · external" in out
-    assert f"not tried  {', '.join(FAULTS[:3])}" in out
-    assert "– KFK-070 KFK-073  not observable" in out
-    assert "CERTIFIED  classic 2026.1 · depth wire 32/34" in out
-    certificate = json.loads((tmp_path / "run" / "certificate.json").read_text())
-    assert certificate["faults_not_tried"] == list(FAULTS)
+    assert "not tried  classic/pause-leader, classic/kill-leader" in out
+    assert "– KFK-070 KFK-073  not observable: it has no hook process" in out
+    assert "\nCONFORMANT WITHOUT FAULTS  classic 2026.1 · depth wire " in out
+    told = json.loads((tmp_path / "run" / "verdict.json").read_text())
+    assert set(told["faults"]["not_tried"]) == {part_name(fault) for fault in FAULTS}
+    assert not (tmp_path / "run" / "certificate.json").exists()
 
 
 @pytest.mark.process
@@ -111,15 +113,10 @@ def test_a_hook_lets_brokers_be_killed_paused_and_wiped(
         played = record_classic(run, world="external", seed=1, sut=sut, lasts_s=3.0)
     run.seal()
 
-    assert sorted(played) == sorted(BY_HOOK)
+    assert set(played.not_played) == set(FAULTS) - set(BY_HOOK)
     assert Counter(orders) == {"kill": 2, "start": 2, "pause": 2, "resume": 2, "wipe": 1}
-    recorded = Recorded(
-        folder=run.folder,
-        campaigns=["classic"],
-        unoffered=tuple(one for one in FAULTS if one not in played),
-    )
     engine = InlineEngine()
-    judged = judge(recorded, RULES, engine, reference=False).judged
+    judged = judge_run(run.folder, RULES, engine, reference=False).judged
     landed = engine.rows("SELECT fault FROM fault_windows WHERE landed")
     engine.close()
     faults = Counter(row["fault"] for row in landed)

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from conformance.catalogue import CATALOGUE
-from conformance.lab import Plan, judge, record
+from conformance.lab import Plan, record
 from conformance.scenario import Scenario
 from harness.history import Run
 from harness.rules import Judged, Verdict
 from harness.sut import reference_sut
 from harness.worlds.sim import SimTransport
 from spark_checkers.engine import InlineEngine
+from spark_checkers.judge import judge
 
 LATE = Scenario(
     name="A late request",
@@ -39,10 +40,9 @@ UPGRADE = Scenario(
 def verdicts(folder: Path, *scenarios: Scenario) -> dict[str, Judged]:
     sut = reference_sut(control_plane="memory")
     run = Run.create(folder / "run", run="test", sut=sut.name, world="sim", seed=1)
-    recorded = record(run, sut, Plan(world="sim", seed=1, scenarios=scenarios, rounds=0))
+    record(run, sut, Plan(world="sim", seed=1, scenarios=scenarios, rounds=0))
     engine = InlineEngine()
-    rules = CATALOGUE.of_profiles(["migration"]).judged()
-    judged = judge(recorded, rules, engine, reference=True).judged
+    judged = judge(run.folder, CATALOGUE, engine).judgement.judged
     engine.close()
     return {one.rule.id: one for one in judged}
 

@@ -18,7 +18,7 @@ from harness.history import History
 from harness.history.sources import Source
 from harness.rules import Cycles, Depth, Holds, Judgement, Level, Rule
 from spark_checkers.engine import Engine, InlineEngine, SparkEngine
-from spark_checkers.judge import judge_history
+from spark_checkers.judge_history import judge_history
 from spark_checkers.many import judge_many
 from spark_checkers.side_by_side import Ground
 

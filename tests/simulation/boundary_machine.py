@@ -29,7 +29,7 @@ from harness.worlds.recorder import ending
 from reference_impl.control_plane.agent import answer
 from reference_impl.ports import Address, Connection, Ports
 from spark_checkers.engine import InlineEngine
-from spark_checkers.judge import judge_run
+from spark_checkers.judge_history import judge_run
 
 BROKERS = ("broker-1", "broker-2", "broker-3")
 PARTITIONS = (0, 1)

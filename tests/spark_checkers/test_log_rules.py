@@ -23,7 +23,7 @@ from harness.rules import Level, Rule, RuleResult
 from spark_checkers.circumstances import circumstances_of
 from spark_checkers.engine import Engine, InlineEngine, SparkEngine
 from spark_checkers.evaluate import evaluate_each
-from spark_checkers.judge import load_tables
+from spark_checkers.judge_history import load_tables
 from spark_checkers.side_by_side import Ground, ground_folder, lay_out_batch, table_folder
 
 RULES = [rule for rule in CATALOGUE.of_profiles(["classic"]).judged() if rule.id >= "KFK-030"]
