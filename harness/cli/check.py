@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.cli.certify import open_chosen_engine
 from harness.cli.check_many import check_many, lines_of_many
-from harness.cli.check_one import Asked, Found, check_one
+from harness.cli.check_one import Asked, Found, check_one, verdict_word
 from harness.cli.grounds import KAFKA, LOG
 from harness.cli.progress import Stage, plural
 from harness.cli.runs import RUNS, find_run
@@ -113,17 +113,27 @@ def _lines(found: Found) -> list[str]:
     for anomaly in found["anomalies"]:
         first = anomaly["first"]
         where = f", first at op {first['op']}" if "why" in first else f"  {anomaly['rule']}"
+        mark = "?" if found["damaged"] else "×" if anomaly.get("bad", True) else "·"
         allowed = "" if anomaly.get("bad", True) else ", allowed in this history"
-        mark = "×" if anomaly.get("bad", True) else "·"
-        lines.append(f"{mark} {anomaly['type']} ×{anomaly['count']}{where}{allowed}")
+        seen = ", seen in a damaged history" if found["damaged"] else allowed
+        lines.append(f"{mark} {anomaly['type']} ×{anomaly['count']}{where}{seen}")
         for line in str(first.get("why", anomaly.get("why"))).splitlines():
             lines += terminal.wrapped("    ", line)
     for problem in found["problems"]:
-        lines += terminal.wrapped("damaged    ", problem)
+        lines += terminal.wrapped("damaged    " if found["damaged"] else "incomplete ", problem)
+    if found.get("unproven"):
+        lines += terminal.wrapped("no proof   ", " ".join(found["unproven"]))
     if found["ignored"]:
         lines.append(f"ignored    {plural(found['ignored'], 'line')} without an operation")
-    word = {True: "VALID", False: "NOT VALID", None: "NO VERDICT"}[found["valid"]]
-    judged_by = "rule" if found["model"] in ("rules", LOG) else "key"
-    what = f"{plural(found['ops'], 'operation')}, {plural(found['keys'], judged_by)}"
-    how = f"model {found['model']}, {found['engine']}"
-    return [*lines, f"{word}  {what}, {how} · {found['seconds']} s"]
+    how = f"model {found['model']}, {found['engine']} · {found['seconds']} s"
+    what = f"{plural(found['ops'], 'operation')}, {_judged_by(found)}"
+    return [*lines, f"{verdict_word(found)}  {what}, {how}"]
+
+
+def _judged_by(found: Found) -> str:
+    """How much a history was held to: keys, or so many of the rules that it calls for."""
+    if "rules" not in found:
+        return plural(found["keys"], "key")
+    unproven = len(found["unproven"])
+    told = f"{found['rules'] - unproven} of {plural(found['rules'], 'rule')}"
+    return f"{told} (no proof of {unproven})" if unproven else told

@@ -140,6 +140,8 @@ class _Reading:
             log.add(self._number, counts)
         if feed.sha256_before(SHA_FIELD) != footer["sha256"]:
             log.add(self._number, "the hash does not fit: the file was changed after sealing")
+        if footer.get("damaged"):
+            log.add(self._number, "sealed from shards of which lines could not be used")
         if not footer.get("complete", True):
             self._passed.notes.extend(map(str, footer.get("reasons", [])))
             self._passed.notes.append("sealed as incomplete")

@@ -101,6 +101,8 @@ def _write(readers: list[ShardReader], header: Event, target: Path, out: BinaryI
         "notes": list(notes),
         "shards": [{"writer": r.writer, "clock": r.clock, "events": r.events} for r in readers],
     }
+    if any(reader.damaged for reader in readers):
+        footer["damaged"] = True
     # The hash is the last field and covers every byte before it, the rest of the footer included.
     put(encode(footer).removesuffix(b"}\n"))
     sha256 = digest.hexdigest()

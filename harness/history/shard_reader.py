@@ -46,6 +46,12 @@ class ShardReader:
         self._ended = False
         self._lines_of_life = 0
         self._torn: Problem | None = None
+        self._damaged = False
+
+    @property
+    def damaged(self) -> bool:
+        """Whether lines are missing elsewhere than at the end, where a killed writer leaves off."""
+        return self._damaged
 
     def __iter__(self) -> Iterator[Merged]:
         """The lines to merge. A line is a line when its newline is there."""
@@ -86,6 +92,7 @@ class ShardReader:
             fault = line_fault(event) or self._frame_line(event)
         self._release_torn()
         if fault is not None:
+            self._damaged = True
             self.problems.add(self._number, f"malformed, dropped: {fault}")
         return None
 
@@ -122,6 +129,12 @@ class ShardReader:
         self._torn = Problem(file=self.problems.file, line=self._number, reason=reason)
 
     def _release_torn(self) -> None:
+        """What was held back is lost, and lines follow it."""
+        if self._torn is not None:
+            self._damaged = True
+            self._note_torn()
+
+    def _note_torn(self) -> None:
         if self._torn is not None:
             self.problems.extend(self._torn)
             self._torn = None
@@ -133,7 +146,7 @@ class ShardReader:
 
     def _finish(self) -> None:
         self._drop_torn_as_note()
-        self._release_torn()
+        self._note_torn()
         log = self.notes if self._mortal else self.problems
         if self._number == 0:
             log.add(0, "empty: its writer was killed before its first line")
