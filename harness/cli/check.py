@@ -13,7 +13,7 @@ from harness.cli.certify import open_chosen_engine
 from harness.cli.check_many import check_many, lines_of_many
 from harness.cli.check_one import Asked, Found, check_one, verdict_word
 from harness.cli.grounds import KAFKA, LOG
-from harness.cli.progress import Stage, plural
+from harness.cli.progress import Stage, plural, printable
 from harness.cli.runs import RUNS, find_run
 from harness.history.sources import Source, find_sources
 from harness.sut import UsageError
@@ -53,7 +53,7 @@ def run(where: str, asked: Asked, *, as_json: bool) -> int:
     found["engine"] = name
     found["seconds"] = round(time.monotonic() - started, 3)
     if as_json:
-        print(json.dumps(found, ensure_ascii=False))
+        print(printable(json.dumps(found, ensure_ascii=False)))
     for line in lines_of_many(found) if "histories" in found else _lines(found):
         stage.say(line)
     broken = any(each.get("broken") for each in found.get("histories", ()))

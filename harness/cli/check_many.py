@@ -23,6 +23,7 @@ from harness.cli.check_one import (
 from harness.cli.grounds import ground_of
 from harness.cli.progress import Stage, plural
 from harness.history import HistoryError
+from harness.history.errors import no_room
 from harness.history.sources import Source
 from harness.rules import Rule
 from harness.sut import LabError, UsageError
@@ -73,6 +74,8 @@ def _found(outcome: Outcome, asked: Asked, engine: Engine, scratch: Path) -> Fou
         found = found_by_rules(outcome.judgement, profiles, operations)
         return found | {"problems": listed([*outcome.notes, *found["problems"]])}
     except (HistoryError, LinearizabilityError, UsageError) as cause:
+        if no_room(cause):
+            raise
         return _nothing(str(cause))
     except LabError as cause:
         return _nothing(str(cause)) | {"broken": True}

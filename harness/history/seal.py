@@ -63,7 +63,8 @@ def seal_shards(shards: Path, header: Event, target: Path) -> Sealed:
         paths = sorted(shards.glob("*.jsonl"), key=lambda path: path.name)
         with ExitStack() as stack:
             readers = [stack.enter_context(ShardReader(path, at)) for at, path in enumerate(paths)]
-            with fresh.open("wb") as out:
+            fresh.unlink(missing_ok=True)
+            with fresh.open("xb") as out:
                 sealed = _write(readers, header, target, out)
                 out.flush()
                 os.fsync(out.fileno())

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, TypeAlias
 
+from .files import open_regular
 from .lines import BadLine, Event, LineFeed, decode
 from .problems import Problem, ProblemLog
 from .schema import EVENT_KINDS, line_fault, place_fault
@@ -39,7 +40,7 @@ class ShardReader:
         self.problems = ProblemLog(file=f"{path.parent.name}/{path.name}")
         self.notes = ProblemLog(file=self.problems.file)
         self._at = at
-        self._file = path.open("rb", buffering=0)
+        self._file = open_regular(path, buffering=0)
         self._number = 0
         self._mortal = False
         self._seen_first = False
