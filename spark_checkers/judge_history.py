@@ -61,8 +61,6 @@ def judge_history(
         engine.load("ops", tables["ops"])
         judged = placed_in_time(engine, judged)
     footer = history.footer or {"events": 0, "sha256": ""}
-    if footer.get("dropped"):
-        problems += map(str, footer.get("reasons", ()))
     return judgement_of(
         rules,
         judged,

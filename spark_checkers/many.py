@@ -23,6 +23,7 @@ from itertools import repeat
 from pathlib import Path
 
 from harness.history import HistoryError
+from harness.history.errors import no_room
 from harness.history.sources import Source
 from harness.rules import Cycles, Judgement, Rule
 from harness.sut.errors import UsageError
@@ -174,6 +175,8 @@ def _judge_alone(wave: _Wave, ground: Ground, rules: Sequence[Rule], laid: Laid)
                 progress=wave.progress,
             )
     except HistoryError as cause:
+        if no_room(cause):
+            raise
         return Outcome(source=laid.source, unreadable=str(cause))
     wave.engine.load("ops", folder / "ops.parquet")
     operations = int(wave.engine.rows("SELECT count(*) AS ops FROM ops")[0]["ops"])

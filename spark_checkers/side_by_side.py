@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from harness.history import TABLES, History, HistoryError
+from harness.history.errors import no_room
 from harness.history.micro_operations import MICRO_OPERATIONS
 from harness.history.silver import WriteGroup, arrow_schema, lay_out
 from harness.history.sources import Source
@@ -165,6 +166,8 @@ def _lay_out(
     except NoRoom as cause:
         return replace(laid, alone=str(cause))
     except (HistoryError, UsageError) as cause:
+        if no_room(cause):
+            raise
         return replace(laid, unreadable=str(cause))
 
 

@@ -51,14 +51,17 @@ def main() -> None:
 def _sentence(mistake: Exception) -> int:
     """What a user is told, and the exit code; what nobody foresaw is the lab's own fault."""
     from harness.cli.java import JavaMissing
-    from harness.history.errors import HistoryError, ShardWriteFailed
+    from harness.cli.progress import printable
+    from harness.history.errors import HistoryError, ShardWriteFailed, no_room
     from harness.rules import CatalogueError
     from harness.sut.errors import LabError
     from reference_impl.decisions import DecisionError
     from spark_checkers.linearizability import LinearizabilityError
 
     expected = (CatalogueError, DecisionError, HistoryError, JavaMissing, LinearizabilityError)
-    if isinstance(mistake, LabError):
+    if no_room(mistake):
+        code, mistake = BROKEN, Exception(f"{mistake}".partition("\n")[0])
+    elif isinstance(mistake, LabError):
         code = mistake.exit_code
     elif isinstance(mistake, ShardWriteFailed | OSError):
         code = BROKEN
@@ -67,7 +70,7 @@ def _sentence(mistake: Exception) -> int:
     else:
         traceback.print_exception(mistake)
         code, mistake = BROKEN, Exception("this is a defect of the lab, not of the system")
-    for line in f"tidemark: {mistake}".splitlines():
+    for line in map(printable, f"tidemark: {mistake}".splitlines()):
         indent = " " * (len(line) - len(line.lstrip()) + 2)
         for piece in textwrap.wrap(line, 80, subsequent_indent=indent, break_on_hyphens=False):
             print(piece, file=sys.stderr)

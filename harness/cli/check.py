@@ -11,9 +11,10 @@ from pathlib import Path
 
 from harness.cli.certify import open_chosen_engine
 from harness.cli.check_many import check_many, lines_of_many
-from harness.cli.check_one import Asked, Found, check_one
+from harness.cli.check_one import Asked, Found, check_one, verdict_word
+from harness.cli.check_run import check_run, is_run
 from harness.cli.grounds import KAFKA, LOG
-from harness.cli.progress import Stage, plural
+from harness.cli.progress import Stage, plural, printable
 from harness.cli.runs import RUNS, find_run
 from harness.history.sources import Source, find_sources
 from harness.sut import UsageError
@@ -32,8 +33,10 @@ def run(where: str, asked: Asked, *, as_json: bool) -> int:
     started = time.monotonic()
     refuse_unknown_model(asked)
     place = _found_at(where)
-    sources = find_sources(place)
     stage = Stage(sys.stderr if as_json else sys.stdout)
+    if asked.model is None and not asked.ww_deps and is_run(place):
+        return _run_folder(place, asked, stage, started, as_json=as_json)
+    sources = find_sources(place)
     with tempfile.TemporaryDirectory(prefix="tidemark-check-") as scratch:
         log = Path(scratch) / "spark.log"
         name = engine_for(sources, asked)
@@ -53,11 +56,20 @@ def run(where: str, asked: Asked, *, as_json: bool) -> int:
     found["engine"] = name
     found["seconds"] = round(time.monotonic() - started, 3)
     if as_json:
-        print(json.dumps(found, ensure_ascii=False))
+        print(printable(json.dumps(found, ensure_ascii=False)))
     for line in lines_of_many(found) if "histories" in found else _lines(found):
         stage.say(line)
     broken = any(each.get("broken") for each in found.get("histories", ()))
     return {True: 0, False: 1, None: 3 if broken else 2}[found["valid"]]
+
+
+def _run_folder(place: str, asked: Asked, stage: Stage, started: float, *, as_json: bool) -> int:
+    """A run of ours is judged as `certify` judged it, with the same exit code."""
+    conclusion, found = check_run(place, stage, engine=asked.engine, master=asked.master)
+    if as_json:
+        found["seconds"] = round(time.monotonic() - started, 3)
+        print(printable(json.dumps(found, ensure_ascii=False)))
+    return conclusion.exit_code
 
 
 def refuse_unknown_model(asked: Asked) -> None:
@@ -113,17 +125,27 @@ def _lines(found: Found) -> list[str]:
     for anomaly in found["anomalies"]:
         first = anomaly["first"]
         where = f", first at op {first['op']}" if "why" in first else f"  {anomaly['rule']}"
+        mark = "?" if found["damaged"] else "×" if anomaly.get("bad", True) else "·"
         allowed = "" if anomaly.get("bad", True) else ", allowed in this history"
-        mark = "×" if anomaly.get("bad", True) else "·"
-        lines.append(f"{mark} {anomaly['type']} ×{anomaly['count']}{where}{allowed}")
+        seen = ", seen in a damaged history" if found["damaged"] else allowed
+        lines.append(f"{mark} {anomaly['type']} ×{anomaly['count']}{where}{seen}")
         for line in str(first.get("why", anomaly.get("why"))).splitlines():
             lines += terminal.wrapped("    ", line)
     for problem in found["problems"]:
-        lines += terminal.wrapped("damaged    ", problem)
+        lines += terminal.wrapped("damaged    " if found["damaged"] else "incomplete ", problem)
+    if found.get("unproven"):
+        lines += terminal.wrapped("no proof   ", " ".join(found["unproven"]))
     if found["ignored"]:
         lines.append(f"ignored    {plural(found['ignored'], 'line')} without an operation")
-    word = {True: "VALID", False: "NOT VALID", None: "NO VERDICT"}[found["valid"]]
-    judged_by = "rule" if found["model"] in ("rules", LOG) else "key"
-    what = f"{plural(found['ops'], 'operation')}, {plural(found['keys'], judged_by)}"
-    how = f"model {found['model']}, {found['engine']}"
-    return [*lines, f"{word}  {what}, {how} · {found['seconds']} s"]
+    how = f"model {found['model']}, {found['engine']} · {found['seconds']} s"
+    what = f"{plural(found['ops'], 'operation')}, {_judged_by(found)}"
+    return [*lines, f"{verdict_word(found)}  {what}, {how}"]
+
+
+def _judged_by(found: Found) -> str:
+    """How much a history was held to: keys, or so many of the rules that it calls for."""
+    if "rules" not in found:
+        return plural(found["keys"], "key")
+    unproven = len(found["unproven"])
+    told = f"{found['rules'] - unproven} of {plural(found['rules'], 'rule')}"
+    return f"{told} (no proof of {unproven})" if unproven else told

@@ -11,10 +11,19 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness.cli.check_one import Asked, Found, check_one, found_by_rules, listed, rules_of
+from harness.cli.check_one import (
+    Asked,
+    Found,
+    check_one,
+    found_by_rules,
+    listed,
+    rules_of,
+    verdict_word,
+)
 from harness.cli.grounds import ground_of
 from harness.cli.progress import Stage, plural
 from harness.history import HistoryError
+from harness.history.errors import no_room
 from harness.history.sources import Source
 from harness.rules import Rule
 from harness.sut import LabError, UsageError
@@ -25,7 +34,7 @@ from spark_checkers.linearizability import LinearizabilityError
 from spark_checkers.many import Outcome, judge_many
 from spark_checkers.side_by_side import Ground
 
-_WORDS = {False: ("×", "NOT VALID"), None: ("?", "NO VERDICT"), True: ("✓", "VALID")}
+_MARKS = {False: "×", None: "?", True: "✓"}
 _NAMED = 6
 
 
@@ -40,7 +49,7 @@ def check_many(
             histories.append({"name": outcome.source.name, **found})
         line.done(f"{_counted(histories)} on {engine.name}")
     valids = [found["valid"] for found in histories]
-    return {"valid": next(valid for valid in _WORDS if valid in valids), "histories": histories}
+    return {"valid": next(valid for valid in _MARKS if valid in valids), "histories": histories}
 
 
 def _outcomes(
@@ -65,6 +74,8 @@ def _found(outcome: Outcome, asked: Asked, engine: Engine, scratch: Path) -> Fou
         found = found_by_rules(outcome.judgement, profiles, operations)
         return found | {"problems": listed([*outcome.notes, *found["problems"]])}
     except (HistoryError, LinearizabilityError, UsageError) as cause:
+        if no_room(cause):
+            raise
         return _nothing(str(cause))
     except LabError as cause:
         return _nothing(str(cause)) | {"broken": True}
@@ -78,6 +89,7 @@ def _nothing(reason: str) -> Found:
         "keys": 0,
         "anomalies": [],
         "problems": [reason],
+        "damaged": False,
     }
 
 
@@ -85,10 +97,10 @@ def lines_of_many(found: Found) -> Iterator[str]:
     """A line for each history, all of them in one, and the command that shows more of the worst."""
     histories = found["histories"]
     for each in histories:
-        mark, word = _WORDS[each["valid"]]
-        yield from terminal.wrapped(f"{mark} ", f"{each['name']}  {word}  {_told(each)}")
+        told = f"{each['name']}  {verdict_word(each)}  {_told(each)}"
+        yield from terminal.wrapped(f"{_MARKS[each['valid']]} ", told)
     how = f"{found['engine']} · {found['seconds']} s"
-    yield f"{_WORDS[found['valid']][1]}  {_counted(histories)}, {how}"
+    yield f"{verdict_word(found)}  {_counted(histories)}, {how}"
     worst = next(each for each in histories if each["valid"] is found["valid"])
     if found["valid"] is not True:
         yield f"see {terminal.called_as()} check {worst['name']}"
@@ -97,12 +109,14 @@ def lines_of_many(found: Found) -> Iterator[str]:
 def _told(found: Found) -> str:
     bad = [f"{a['type']} ×{a['count']}" for a in found["anomalies"] if a.get("bad", True)]
     more = [f"and {len(bad) - _NAMED} more"] if len(bad) > _NAMED else []
-    told = ", ".join([*bad[:_NAMED], *more, *found["problems"][:1]])
+    open_ = found["unproven"] if found.get("unproven") and found["valid"] else ()
+    unproven = [f"no proof of {len(open_)} of {plural(found['rules'], 'rule')}"] if open_ else []
+    told = ", ".join([*bad[:_NAMED], *more, *unproven, *found["problems"][:1]])
     operations = plural(found["ops"], "operation")
     return f"{operations} · {told}" if told else operations
 
 
 def _counted(histories: Sequence[Found]) -> str:
-    counts = Counter(_WORDS[found["valid"]][1].lower() for found in histories)
+    counts = Counter(verdict_word(found).lower() for found in histories)
     kinds = ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
     return f"{len(histories)} histories: {kinds}"

@@ -3,8 +3,11 @@
 A history of ours is judged by the rules of the profiles in its header; without any, by those that
 its operations call for. Sends and polls as Jepsen's Kafka workload records them are held to the
 anomalies of its checker. Operations on a register, a key-value store or a lock are searched for a
-legal order, key by key. What of the file could not be used is said, and keeps a clean verdict from
-being given.
+legal order, key by key.
+
+A history of which something could not be used, or whose hash does not fit, is *damaged*: what is
+missing may excuse what is seen. It is judged, and its findings are listed as seen in a damaged
+history, but it gets no verdict. One that only ends early may still refute.
 """
 
 from __future__ import annotations
@@ -32,7 +35,8 @@ _SHOWN = 5
 
 Say = Callable[[str], None]
 Found = dict[str, Any]
-"""`valid` (true, false, null), `model`, `ops`, `keys`, `anomalies`, `problems`, `ignored`."""
+"""`valid` (true, false, null), `model`, `ops`, `keys`, `anomalies`, `problems`, `damaged`,
+`ignored`; by rules also `rules`, their number, and `unproven`, the ids of those without a proof."""
 
 
 def _nothing(text: str) -> None:
@@ -63,6 +67,8 @@ def check_one(
     on to `progress`."""
     with source.opened(scratch) as history:
         found = _judge(history, asked, engine, scratch, say, progress)
+        if found.setdefault("damaged", bool(found["problems"])):
+            found["valid"] = None
         found["problems"] = listed([*history.notes, *found["problems"]])
         found["ignored"] = history.ignored
     return found
@@ -77,6 +83,7 @@ def _judge(
         found = check_kafka(
             history, jepsen.RULES, engine, scratch, ww_deps=asked.ww_deps, progress=progress
         )
+        found["damaged"] = bool(found["problems"])
         if found["valid"] is None:
             found["problems"] = _blamed(found["problems"], found["broken"])
         return found
@@ -93,11 +100,18 @@ def _judge(
         reference=is_reference(history),
         progress=progress,
     )
-    for line in terminal.sections(judgement):
+    for line in () if judgement.problems else terminal.sections(judgement):
         say(line)
     engine.load("ops", scratch / "tables" / "ops.parquet")
     operations = int(engine.rows("SELECT count(*) AS ops FROM ops")[0]["ops"])
     return found_by_rules(judgement, profiles, operations)
+
+
+def verdict_word(found: Found) -> str:
+    """What a history is, in a word or two."""
+    if found["valid"] is None:
+        return "DAMAGED" if found.get("damaged") else "NO VERDICT"
+    return "VALID" if found["valid"] else "NOT VALID"
 
 
 def initial_value(text: str) -> object:
@@ -125,8 +139,9 @@ def found_by_rules(judgement: Judgement, profiles: Sequence[str], operations: in
     broken = [f"{j.rule.id}: {j.reason}" for j in judgement.judged if j.verdict is Verdict.BROKEN]
     problems = list(judgement.problems) if failed else _blamed(judgement.problems, broken)
     sound = judgement.complete and shown and all(j.verdict is Verdict.PASS for j in shown)
+    damaged = bool(judgement.problems)
     return {
-        "valid": False if failed else True if sound else None,
+        "valid": None if damaged else False if failed else True if sound else None,
         "model": LOG if tuple(profiles) == ("classic",) else "rules",
         "ops": operations,
         "keys": len(shown),
@@ -142,7 +157,10 @@ def found_by_rules(judgement: Judgement, profiles: Sequence[str], operations: in
             for j in judgement.judged
             if j.result.violations
         ],
+        "rules": sum(j.verdict is not Verdict.NOT_APPLICABLE for j in judgement.judged),
+        "unproven": [j.rule.id for j in judgement.judged if j.verdict is Verdict.NO_PROOF],
         "problems": problems,
+        "damaged": damaged,
     }
 
 

@@ -6,8 +6,8 @@ A folder that was not judged yet gets its verdict; one that was is held against 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
+from harness.cli.check_one import Found, found_by_rules
 from harness.cli.hashes import HASHES_FILE, VERDICT_FILE
 from harness.cli.judged_run import keep
 from harness.cli.progress import Stage
@@ -25,7 +25,7 @@ def is_run(place: str) -> bool:
 
 def check_run(
     place: str, stage: Stage, *, engine: str | None, master: str | None
-) -> tuple[Conclusion, dict[str, Any]]:
+) -> tuple[Conclusion, Found]:
     """Judge the folder and show it; the conclusion, and the same in the form of every model."""
     folder = Path(place)
     conclusion = judge_folder(folder, stage, engine=engine, master=master or LOCAL)
@@ -33,33 +33,12 @@ def check_run(
     if not conclusion.tampered and not judged:
         keep(folder, conclusion)
     show(stage, conclusion, folder)
-    return conclusion, found(conclusion)
+    return conclusion, _found(conclusion)
 
 
-def found(conclusion: Conclusion) -> dict[str, Any]:
+def _found(conclusion: Conclusion) -> Found:
     """A conclusion in the form that every model has."""
-    judged = conclusion.judgement.judged
-    broken = [one for one in judged if one.result.violations]
-    return {
-        "valid": _VALID.get(conclusion.verdict),
-        "model": "rules",
-        "ops": conclusion.judgement.events,
-        "keys": sum(bool(one.result.exercised) for one in judged),
-        "headline": conclusion.headline,
-        "unproven": [one.rule.id for one in judged if one.verdict is Verdict.NO_PROOF],
-        "anomalies": [
-            {
-                "type": one.rule.anomaly or one.rule.id,
-                "count": one.result.violations,
-                "bad": one.verdict is Verdict.FAIL,
-                "rule": one.rule.id,
-                "first": {
-                    "op": one.result.findings[0].op,
-                    "why": one.result.findings[0].seen,
-                },
-            }
-            for one in broken
-        ],
-        "problems": [*conclusion.tampered, *conclusion.judgement.problems],
-        "ignored": 0,
-    }
+    judgement = conclusion.judgement
+    found = found_by_rules(judgement, conclusion.plan.examined, judgement.events)
+    found |= {"valid": _VALID.get(conclusion.verdict), "headline": conclusion.headline}
+    return found | {"problems": [*conclusion.tampered, *found["problems"]], "ignored": 0}

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TextIO
 
 from rich.console import Console
+from rich.markup import escape
 from rich.status import Status
 
 LABEL = 11
+
+# Control characters, separators of lines, and what turns the direction of writing.
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+
+
+def printable(text: str) -> str:
+    """The text as a terminal may have it, in one line: what could steer it is spelled out.
+
+    Names, topics and messages come from systems and files that the lab does not trust. The form
+    is that of JSON, so a document stays what it is.
+    """
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def plural(count: int, word: str) -> str:
@@ -27,7 +41,7 @@ class Line:
 
     def progress(self, text: str) -> None:
         """What is going on now; shown only where somebody is watching."""
-        self._status.update(text)
+        self._status.update(escape(printable(text)))
 
     def done(self, text: str) -> None:
         """What the stage came to."""
@@ -54,7 +68,7 @@ class Stage:
     def watched(self, name: str) -> Iterator[Callable[[str], None]]:
         """Something long whose result speaks for itself: shown while it runs, and no line after."""
         with self._console.status(name) as status:
-            yield lambda text: status.update(f"{name}: {text}")
+            yield lambda text: status.update(escape(printable(f"{name}: {text}")))
 
     def detail(self, name: str, counts: Mapping[str, int]) -> None:
         """A stage's counts, several to a line."""
@@ -69,5 +83,5 @@ class Stage:
             self.say(row.rstrip())
 
     def say(self, text: str) -> None:
-        """One plain line, at once."""
-        print(text, file=self._stream, flush=True)
+        """One plain line, at once, whatever is in it."""
+        print(printable(text), file=self._stream, flush=True)

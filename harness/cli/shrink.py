@@ -13,7 +13,7 @@ from typing import Any
 from conformance.catalogue import CATALOGUE
 from harness.cli.check import find_history, refuse_unknown_model
 from harness.cli.check_one import Asked, Found, check_one, initial_value
-from harness.cli.progress import Stage, plural
+from harness.cli.progress import Stage, plural, printable
 from harness.history import History, ShardWriter
 from harness.history.seal import seal_shards
 from harness.sut import UsageError
@@ -60,7 +60,8 @@ def run(
     for text in [*_lines(shrunk, anomaly["type"]), f"repeat  {repeat}"]:
         stage.say(text)
     if as_json:
-        print(json.dumps(_document(shrunk, anomaly, target, repeat), ensure_ascii=False))
+        document = _document(shrunk, anomaly, target, repeat)
+        print(printable(json.dumps(document, ensure_ascii=False)))
     return 0
 
 

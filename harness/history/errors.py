@@ -14,6 +14,9 @@ file is kept. Exceptions are for what leaves nothing to keep. A `HistoryError` i
 the file, never about the system under test.
 """
 
+import errno
+import os
+
 
 class HistoryError(Exception):
     """A history cannot be written or read; the message says what, whose and what next."""
@@ -45,3 +48,14 @@ class FormatUnsupported(HistoryUnreadable):
 
 class TableDataError(HistoryError):
     """A data file of this package is inconsistent; a defect of the lab, found at load time."""
+
+
+def no_room(mistake: BaseException) -> bool:
+    """Whether a full disk is behind it; engines and other processes tell it in words alone."""
+    behind: BaseException | None = mistake
+    while behind is not None:
+        number = behind.errno if isinstance(behind, OSError) else None
+        if number in (errno.ENOSPC, errno.EDQUOT) or os.strerror(errno.ENOSPC) in str(behind):
+            return True
+        behind = behind.__cause__ or behind.__context__
+    return False

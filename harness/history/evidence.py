@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from .errors import HistoryError
+from .files import open_regular
 from .lines import BadLine, Event, decode
 from .run import HEADER_FILE, HISTORY_FILE, SHARDS_FOLDER, Run
 from .seal import seal_shards
@@ -34,7 +35,7 @@ def contradictions(folder: Path) -> list[str]:
     with tempfile.TemporaryDirectory(prefix="tidemark-evidence-") as scratch:
         again = Path(scratch) / HISTORY_FILE
         seal_shards(shards, header, again)
-        with history.open("rb") as kept, again.open("rb") as due:
+        with open_regular(history) as kept, again.open("rb") as due:
             return _first_difference(kept, due)
 
 

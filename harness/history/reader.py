@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .errors import FormatUnsupported, HistoryUnreadable
+from .files import open_regular
 from .history import History, Pass
 from .lines import BadLine, Event, LineFeed, decode
 from .run import HISTORY_FILE
@@ -39,7 +40,7 @@ def read_history(path: Path | str) -> History:
 def _read_header(path: Path) -> Event:
     """The header if the first line is one; the pass over the file reports it if it is not."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             raw, suspect, _ = next(iter(LineFeed(file)), (b"", False, False))
     except OSError as cause:
         raise HistoryUnreadable(f"cannot read {path}: {cause.strerror}") from cause
@@ -70,7 +71,7 @@ class _Reading:
 
     def events(self) -> Iterator[Event]:
         try:
-            with self._path.open("rb", buffering=0) as file:
+            with open_regular(self._path, buffering=0) as file:
                 feed = LineFeed(file, hashed=True)
                 for raw, suspect, whole in feed:
                     self._number += 1
@@ -140,6 +141,8 @@ class _Reading:
             log.add(self._number, counts)
         if feed.sha256_before(SHA_FIELD) != footer["sha256"]:
             log.add(self._number, "the hash does not fit: the file was changed after sealing")
+        if footer.get("damaged"):
+            log.add(self._number, "sealed from shards of which lines could not be used")
         if not footer.get("complete", True):
             self._passed.notes.extend(map(str, footer.get("reasons", [])))
             self._passed.notes.append("sealed as incomplete")

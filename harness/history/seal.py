@@ -63,7 +63,8 @@ def seal_shards(shards: Path, header: Event, target: Path) -> Sealed:
         paths = sorted(shards.glob("*.jsonl"), key=lambda path: path.name)
         with ExitStack() as stack:
             readers = [stack.enter_context(ShardReader(path, at)) for at, path in enumerate(paths)]
-            with fresh.open("wb") as out:
+            fresh.unlink(missing_ok=True)
+            with fresh.open("xb") as out:
                 sealed = _write(readers, header, target, out)
                 out.flush()
                 os.fsync(out.fileno())
@@ -100,10 +101,11 @@ def _write(readers: list[ShardReader], header: Event, target: Path, out: BinaryI
         "reasons": list(reasons),
         "notes": list(notes),
         "shards": [{"writer": r.writer, "clock": r.clock, "events": r.events} for r in readers],
-        "dropped": sum(reader.dropped for reader in readers),
     }
     if ended := [reader.ended_at for reader in readers if reader.ended_at is not None]:
         footer["ended"] = max(ended)
+    if any(reader.damaged for reader in readers):
+        footer["damaged"] = True
     # The hash is the last field and covers every byte before it, the rest of the footer included.
     put(encode(footer).removesuffix(b"}\n"))
     sha256 = digest.hexdigest()

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, TypeAlias
 
+from .files import open_regular
 from .lines import BadLine, Event, LineFeed, decode
 from .problems import Problem, ProblemLog
 from .schema import EVENT_KINDS, line_fault, place_fault
@@ -36,18 +37,23 @@ class ShardReader:
         self.writer = path.stem
         self.clock: str | None = None
         self.ended_at: str | None = None
-        self.dropped = 0
         self.events = 0
         self.problems = ProblemLog(file=f"{path.parent.name}/{path.name}")
         self.notes = ProblemLog(file=self.problems.file)
         self._at = at
-        self._file = path.open("rb", buffering=0)
+        self._file = open_regular(path, buffering=0)
         self._number = 0
         self._mortal = False
         self._seen_first = False
         self._ended = False
         self._lines_of_life = 0
         self._torn: Problem | None = None
+        self._damaged = False
+
+    @property
+    def damaged(self) -> bool:
+        """Whether lines are missing elsewhere than at the end, where a killed writer leaves off."""
+        return self._damaged
 
     def __iter__(self) -> Iterator[Merged]:
         """The lines to merge. A line is a line when its newline is there."""
@@ -76,7 +82,6 @@ class ShardReader:
             event = decode(raw, suspect=suspect)
         except BadLine as cause:
             if raw.strip():
-                self.dropped += 1
                 self._hold_torn(f"malformed, dropped: {cause}")
             return None
         kind = event.get("kind")
@@ -89,7 +94,7 @@ class ShardReader:
             fault = line_fault(event) or self._frame_line(event)
         self._release_torn()
         if fault is not None:
-            self.dropped += 1
+            self._damaged = True
             self.problems.add(self._number, f"malformed, dropped: {fault}")
         return None
 
@@ -127,6 +132,12 @@ class ShardReader:
         self._torn = Problem(file=self.problems.file, line=self._number, reason=reason)
 
     def _release_torn(self) -> None:
+        """What was held back is lost, and lines follow it."""
+        if self._torn is not None:
+            self._damaged = True
+            self._note_torn()
+
+    def _note_torn(self) -> None:
         if self._torn is not None:
             self.problems.extend(self._torn)
             self._torn = None
@@ -138,7 +149,7 @@ class ShardReader:
 
     def _finish(self) -> None:
         self._drop_torn_as_note()
-        self._release_torn()
+        self._note_torn()
         log = self.notes if self._mortal else self.problems
         if self._number == 0:
             log.add(0, "empty: its writer was killed before its first line")

@@ -160,6 +160,7 @@ def write_tables(
             if table.name not in paths:
                 return lambda rows: None
             fresh = paths[table.name].with_suffix(".tmp")
+            fresh.unlink(missing_ok=True)
             writer = writers[table.name] = pq.ParquetWriter(fresh, arrow_schema(table))
             return lambda rows: writer.write_table(rows, row_group_size=_ROWS_A_GROUP * 2)
 

@@ -46,7 +46,7 @@ class Source:
             return None
         path = Path(self.address)
         parts = path.rglob("*.jsonl") if path.is_dir() else [path]
-        return sum(part.stat().st_size for part in parts)
+        return sum(part.stat().st_size for part in parts if part.is_file())
 
     @contextmanager
     def opened(self, scratch: Path) -> Iterator[History]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.history import Run
+from harness.history.files import read_regular
 from harness.simulation.clock import NS
 from harness.state_machines.machine import SimulatedMachine
 from harness.state_machines.program import load, load_mutants, steps_of
@@ -50,7 +51,7 @@ def replay(folder: Path, *, until_op: int | None = None) -> Replayed:
     mutants = load_mutants([str(one) for one in header.get("mutants") or ()])
     again = _replaying(machine.with_seed(int(header["seed"]), *mutants))
     played: Any = again()
-    result = Replayed(before=(folder / "history.jsonl").read_bytes().splitlines())
+    result = Replayed(before=read_regular(folder / "history.jsonl").splitlines())
     try:
         _play(played, folder, until_op, result)
     except Exception as problem:

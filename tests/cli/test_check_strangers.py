@@ -132,12 +132,14 @@ def test_what_could_not_be_read_accuses_nobody(
     assert found["valid"] is None
 
 
-def test_what_was_read_still_does(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    operations = [*sent(0), *sent(0, "b"), *sent("2", "c"), *polled([0, "a"])]
-    found = checked(tmp_path, capfd, "torn.json", kafka(*operations))
-
-    assert "inconsistent-offsets" in [one["type"] for one in found["anomalies"]]
-    assert found["valid"] is False
+def test_what_was_read_of_a_damaged_history_is_listed_and_accuses_nobody(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    operations = [*sent(0), *sent(0, "b"), *polled([0, "a"])]
+    for damage, valid in ((sent("2", "c"), None), (sent(2, "c"), False)):
+        found = checked(tmp_path, capfd, "torn.json", kafka(*operations, *damage))
+        assert "inconsistent-offsets" in [one["type"] for one in found["anomalies"]]
+        assert (found["valid"], found["damaged"]) == (valid, valid is None)
 
 
 def test_the_highest_offset_there_can_be_is_one_like_others(

@@ -2,7 +2,7 @@
 
 A case is made from a good history by surgery on its bytes. 64 means that there is no history in
 the file; 2 that there is one, and that what was ignored of it, which is named, keeps it from a
-verdict; 1 that the rest of it contradicts a rule, whatever was ignored.
+verdict, whatever the rest of it shows.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ OURS = {
         GOOD.replace(b'"sha256":"', b'"sha256":"0'), 2, "the hash does not fit"
     ),
     "a value changed after sealing": Bad(
-        GOOD.replace(b'"boundary":100', b'"boundary":200', 1), 1, "the hash does not fit"
+        GOOD.replace(b'"boundary":100', b'"boundary":200', 1), 2, "the hash does not fit"
     ),
     "sealed as incomplete": Bad(
         ours(complete=False, reasons=["client-1.jsonl: no end line"]), 2, "no end line"
@@ -134,7 +134,7 @@ OURS = {
     "half a surrogate pair": Bad(
         ours({5: SHOWN.replace(b'"topic":"t"', b'"topic":"\\ud800"')}), 2, "surrogate"
     ),
-    "a boundary that is text": Bad(_ours_with(2, boundary="100"), 1, "boundary must be integer"),
+    "a boundary that is text": Bad(_ours_with(2, boundary="100"), 2, "boundary must be integer"),
     "stored values of the wrong form": Bad(
         _ours_with(5, stored=[1, 2]), 2, "stored must be object"
     ),

@@ -85,10 +85,10 @@ def test_a_history_has_a_line_and_the_last_one_shows_more_of_the_worst(
     runs(tmp_path / "runs", {"a": ours(), "b": WRONG, "c": CUT})
     _, out, _ = check("runs")
     lines = out.splitlines()
-    assert "✓ runs/a  VALID  3 operations" in lines
+    assert any(text.startswith("✓ runs/a  VALID  3 operations · no proof of ") for text in lines)
     assert any(text.startswith("× runs/b  NOT VALID  3 operations · MIG-001 ×2") for text in lines)
-    assert any(text.startswith("? runs/c  NO VERDICT  3 operations · no footer") for text in lines)
-    assert lines[-2].startswith("NOT VALID  3 histories: 1 no verdict, 1 not valid, 1 valid")
+    assert any(text.startswith("? runs/c  DAMAGED  3 operations · no footer") for text in lines)
+    assert lines[-2].startswith("NOT VALID  3 histories: 1 damaged, 1 not valid, 1 valid")
     assert lines[-1].endswith("check runs/b")
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from ..errors import HistoryUnreadable
+from ..files import open_regular
 from ..history import History
 from ..reader import read_history
 from .edn import skip
@@ -74,11 +75,7 @@ def sniff(path: Path) -> str:
 def _beginning(path: Path) -> str:
     """The first text of a file; what is no text is called by its name."""
     try:
-        if path.exists() and not path.is_file():
-            raise HistoryUnreadable(
-                f"{path} is no file: a history is read more than once, so save it to one first"
-            )
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             raw = file.read(_SNIFFED_BYTES)
     except OSError as cause:
         raise HistoryUnreadable(f"cannot read {path}: {cause.strerror}") from cause

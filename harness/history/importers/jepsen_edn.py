@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from ..errors import HistoryUnreadable
+from ..files import open_regular
 from ..history import History, Pass
 from ..lines import MAX_LINE_BYTES, BadLine, Event, LineFeed
 from .edn import Unfinished, read_form, skip
@@ -38,7 +39,7 @@ def import_jepsen_edn(path: Path) -> History:
 
     def source(passed: Pass) -> Iterator[Event]:
         try:
-            with path.open("rb", buffering=0) as file:
+            with open_regular(path, buffering=0) as file:
                 yield from _Reading(file, passed).events()
         except OSError as cause:
             raise HistoryUnreadable(f"cannot read {path}: {cause.strerror}") from cause

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..errors import HistoryUnreadable
+from ..files import open_regular
 from ..history import History, Pass
 from ..lines import (
     MAX_DEPTH,
@@ -75,7 +76,7 @@ def import_kafka_json(path: Path) -> History:
 
 def _load(path: Path) -> Any:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             raw = file.read(MAX_DOCUMENT_BYTES + 1)
     except OSError as cause:
         raise HistoryUnreadable(f"cannot read {path}: {cause.strerror}") from cause
