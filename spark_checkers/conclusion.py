@@ -181,9 +181,9 @@ class Standing:
         if reasons:
             return f"NOT CONFORMANT  {', '.join(reasons)}"
         if self.verdict is Verdict.BROKEN:
-            return f"LAB BROKEN  {judgement.count(Verdict.BROKEN)} rules not judged"
+            return f"LAB BROKEN  {_rules(judgement.count(Verdict.BROKEN))} not judged"
         if self.verdict is Verdict.NO_PROOF:
-            return f"NO PROOF  for {judgement.count(Verdict.NO_PROOF)} rules"
+            return f"NO PROOF  for {_rules(judgement.count(Verdict.NO_PROOF))}"
         return self._conformant
 
     @property
@@ -197,3 +197,7 @@ class Standing:
             return f"CONFORMANT  {told} · no certificate"
         whole = self.plan.whole and not self.plan.mutants and not self.lacks
         return "CONFORMANT WITHOUT FAULTS" if whole else "CONFORMANT"
+
+
+def _rules(count: int) -> str:
+    return "1 rule" if count == 1 else f"{count} rules"

@@ -74,8 +74,6 @@ def run(options: Options) -> int:
         f"{sut.name} {sut.version} · {', '.join(profiles)} {__version__} · {world}"
         f" · seed {options.seed}"
     )
-    for mutant in options.mutants:
-        stage.say(f"mutant     {mutant}")
     header = _header(options, sut, world, name, profiles)
     _record(Run.create(folder, **header), sut, plan, stage)
     conclusion = _judge(folder, options, stage)

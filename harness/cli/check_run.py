@@ -1,7 +1,4 @@
-"""`check` of a run folder: judged again from its evidence, shown as `certify` showed it.
-
-A folder that was not judged yet gets its verdict; one that was is held against it.
-"""
+"""`check` of a run folder: judged again from its evidence, shown as `certify` showed it."""
 
 from __future__ import annotations
 
@@ -9,18 +6,21 @@ from pathlib import Path
 
 from harness.cli.check_one import Found, found_by_rules
 from harness.cli.hashes import HASHES_FILE, VERDICT_FILE
-from harness.cli.judged_run import keep
 from harness.cli.progress import Stage
 from harness.cli.report import LOCAL, judge_folder, show
-from harness.history.run import HEADER_FILE
+from harness.history.run import HEADER_FILE, Run
 from harness.rules import Conclusion, Verdict
 
 _VALID = {Verdict.PASS: True, Verdict.WEAK: True, Verdict.FAIL: False}
 
 
 def is_run(place: str) -> bool:
-    """Whether this is the folder of one run of ours."""
-    return "://" not in place and (Path(place) / HEADER_FILE).is_file()
+    """Whether this is a folder that `certify` made; other folders are histories like any."""
+    folder = Path(place)
+    if "://" in place or not (folder / HEADER_FILE).is_file():
+        return False
+    judged = any((folder / name).exists() for name in (VERDICT_FILE, HASHES_FILE))
+    return judged or isinstance(Run.open(folder).header.get("options"), dict)
 
 
 def check_run(
@@ -29,9 +29,6 @@ def check_run(
     """Judge the folder and show it; the conclusion, and the same in the form of every model."""
     folder = Path(place)
     conclusion = judge_folder(folder, stage, engine=engine, master=master or LOCAL)
-    judged = any((folder / name).exists() for name in (VERDICT_FILE, HASHES_FILE))
-    if not conclusion.tampered and not judged:
-        keep(folder, conclusion)
     show(stage, conclusion, folder)
     return conclusion, _found(conclusion)
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from conformance.catalogue import CATALOGUE
 from harness.cli.hashes import (
     CERTIFICATE_FILE,
+    HASHES_FILE,
     TABLES_FOLDER,
     VERDICT_FILE,
     altered,
@@ -49,10 +50,18 @@ def keep(folder: Path, conclusion: Conclusion) -> None:
 def judge_again(
     folder: Path, engine: Engine, *, progress: Callable[[str], None] = lambda text: None
 ) -> Conclusion:
-    """Judge a folder from its evidence, and hold everything derived in it against that."""
+    """Judge a folder from its evidence, and hold everything derived in it against that.
+
+    One that was never judged gets its verdict.
+    """
+    if not any((folder / name).exists() for name in (VERDICT_FILE, CERTIFICATE_FILE, HASHES_FILE)):
+        conclusion = judge(folder, CATALOGUE, engine, progress=progress)
+        if not conclusion.tampered:
+            keep(folder, conclusion)
+        return conclusion
     with tempfile.TemporaryDirectory(prefix="tidemark-judge-") as scratch:
         conclusion = judge(folder, CATALOGUE, engine, tables=Path(scratch), progress=progress)
-        if conclusion.tampered or not (folder / VERDICT_FILE).exists():
+        if conclusion.tampered:
             return conclusion
         wrong = [*_other_documents(folder, conclusion), *_other_tables(folder, Path(scratch))]
         wrong += _other_results(folder, conclusion)

@@ -171,17 +171,17 @@ def test_a_history_that_was_changed_is_no_proof(
     history = Path("runs/1/history.jsonl")
     history.write_bytes(history.read_bytes().replace(b'"boundary":100', b'"boundary":101', 1))
 
-    assert tidemark("check 1 --engine inline") in (1, 2)
+    assert tidemark("check 1 --engine inline") == 2
     assert tidemark("report 1") == 2
-    assert "DAMAGED" in capfd.readouterr().out
+    assert "TAMPERED" in capfd.readouterr().out
 
 
-def test_the_history_of_another_run_is_refused(tidemark: Any) -> None:
+def test_the_history_of_another_run_is_no_proof(tidemark: Any) -> None:
     tidemark("certify --profile migration --world sim --engine inline --rounds 0 --seed 1")
     tidemark("certify --profile migration --world sim --engine inline --rounds 0 --seed 2")
     Path("runs/1/history.jsonl").write_bytes(Path("runs/2/history.jsonl").read_bytes())
 
-    assert tidemark("check 1 --engine inline") == 64
+    assert tidemark("check 1 --engine inline") == 2
 
 
 def test_one_unreadable_run_does_not_hide_the_others(

@@ -186,13 +186,14 @@ def test_an_edited_history_with_a_new_hash_contradicts_the_shards(
 def test_a_folder_without_a_plan_is_judged_and_says_what_it_lacks(
     copy: Path, tidemark: Run, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    for path in (copy / "shards" / "lab.jsonl", copy / "history.jsonl", copy / "verdict.json"):
-        path.unlink()
+    derived = ("verdict.json", "certificate.json", "hashes.json")
+    for name in ("shards/lab.jsonl", "history.jsonl", *derived):
+        (copy / name).unlink()
 
-    assert tidemark("check 1") == 0
+    assert tidemark("check 1") == 2
     out = capfd.readouterr().out
     assert "lacks      it has no plan" in out
-    assert "\nCONFORMANT  migration" in out
+    assert "\nNO PROOF  for 1 rule" in out
 
 
 def test_runs_report_and_compare_name_the_mutants(

@@ -44,7 +44,7 @@ def test_spark_and_inline_give_the_same_document(
         with pytest.raises(SystemExit) as stopped:
             main()
         found: dict[str, Any] = json.loads(capfd.readouterr().out)
-        changing = ("run", "started", "seconds", "history_sha256", "engine")
+        changing = ("run", "started", "ended", "seconds", "history_sha256", "engine")
         kept = {name: value for name, value in found.items() if name not in changing}
         return {**kept, "code": stopped.value.code}
 
