@@ -45,10 +45,7 @@ class MetadataLog:
     @classmethod
     async def open(cls, disk: Disk, clock: Clock) -> MetadataLog:
         """The log on that disk, recovered from whatever happened to it."""
-        log = await _open(disk, clock)
-        # What survived may never have been synced; from now on it is relied on.
-        await log.flush()
-        return cls(disk, clock, log)
+        return cls(disk, clock, await _open(disk, clock))
 
     async def replay(self) -> AsyncIterator[MetadataRecord]:
         """Every record from the beginning."""
@@ -82,7 +79,6 @@ class MetadataLog:
                 try:
                     log = await _open(self._disk, self._clock)
                     await log.truncate_to(self.end_offset)
-                    await log.flush()
                 except OSError as error:
                     raise KafkaError(ErrorCode.kafka_storage_error, str(error)) from error
                 self._log = log

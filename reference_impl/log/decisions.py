@@ -293,5 +293,5 @@ def segment_needs_recovery(clean: bool, next_base_offset: int | None, recovery_p
 
 @decision("recovery-goes-on", rules=("KFK-034", "KFK-046"))
 def recovery_goes_on(bytes_cut: int, next_offset: int, next_base_offset: int) -> bool:
-    """Behind a batch that is torn or missing, nothing is left of the log."""
-    return bytes_cut == 0 and next_offset >= next_base_offset
+    """A segment is left only if the one before is whole and ends where it begins."""
+    return bytes_cut == 0 and next_offset == next_base_offset

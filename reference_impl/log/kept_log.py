@@ -39,7 +39,7 @@ class KeptLog:
         self.producers = ProducerStates(self.partition, config.producer_id_expiration_ms)
         self.log_start_offset = loaded.log_start_offset
         self.log_end_offset = loaded.log_end_offset
-        self.recovery_point = loaded.recovery_point
+        self.recovery_point = loaded.log_end_offset
         self._claimed = loaded.claimed
         self.last_flush_ms = clock.now_ms()
         self.failure: OSError | None = None
@@ -110,13 +110,13 @@ class KeptLog:
         active = self._segments[-1]
         if active.base_offset == base_offset:
             return
-        active.finish()
+        await active.finish()
         await active.save_indexes()
         self.producers.end_offset = base_offset
         await self._take_snapshot()
         if base_offset <= self._claimed:
-            # The log was cut since: a recovery point written down before would vouch for this
-            # segment, so let it be true.
+            # A recovery point that may be written down vouches for this segment as a whole: one
+            # from before a cut, or from a flush that did not know its last index entry.
             await active.sync()
             await self._disk.sync_directory(self.directory)
         self._segments.append(await Segment.create(self._disk, self.directory, base_offset, now_ms))
@@ -189,7 +189,6 @@ class KeptLog:
             ]
             for segment in todo:
                 await segment.save_indexes()
-                segment.unsynced = False
             snapshots, self._unsynced_snapshots = self._unsynced_snapshots, []
             cuts = self._cuts
         # Appends go on while the device works; only what was asked for is known to be safe then.
@@ -200,14 +199,18 @@ class KeptLog:
                 await self._sync_snapshot(snapshot)
             await self._disk.sync_directory(self.directory)
         except (OSError, ValueError) as error:
-            if cuts == self._cuts:
-                raise self._out_of_service(
-                    error if isinstance(error, OSError) else OSError(str(error))
-                ) from error
+            raise self._out_of_service(
+                error if isinstance(error, OSError) else OSError(str(error))
+            ) from error
         if cuts == self._cuts:
-            self.recovery_point = max(self.recovery_point, offset)
-            self._claimed = max(self._claimed, self.recovery_point)
+            # One that was rolled meanwhile got an index entry that may not be synced.
+            rolled = [each.base_offset for each in self._segments if each.finish_unsynced]
+            self._vouch_for(max(self.recovery_point, min([offset, *rolled])))
             self.last_flush_ms = self._clock.now_ms()
+
+    def _vouch_for(self, recovery_point: int) -> None:
+        self.recovery_point = recovery_point
+        self._claimed = max(self._claimed, recovery_point)
 
     async def _sync_snapshot(self, offset: int) -> None:
         if offset not in self._snapshots:
@@ -235,8 +238,11 @@ class KeptLog:
 
     async def _cut(self, offset: int) -> None:
         self._cuts += 1
-        while self._segments[-1].base_offset > offset:
-            await self._segments.pop().remove()
+        if self._segments[-1].base_offset > offset:
+            while self._segments[-1].base_offset > offset:
+                await self._segments.pop().remove()
+            # Or they may come back behind a segment that was cut.
+            await self._disk.sync_directory(self.directory)
         active = self._segments[-1]
         await active.cut(offset, self._clock.now_ms())
         await active.sync()
@@ -271,8 +277,8 @@ class KeptLog:
         now_ms = self._clock.now_ms()
         self._segments.append(await Segment.create(self._disk, self.directory, offset, now_ms))
         await self._disk.sync_directory(self.directory)
-        self.log_start_offset = self.log_end_offset = self.recovery_point = offset
-        self._high_watermark = offset
+        self.log_start_offset = self.log_end_offset = self._high_watermark = offset
+        self._vouch_for(offset)
         self.producers.reset(offset)
 
     async def advance_log_start_offset(self, offset: int) -> None:
@@ -336,16 +342,16 @@ class KeptLog:
     async def _settle(self) -> None:
         """Bring everything to disk that spares the next start some reading."""
         async with self._turn:
-            self._segments[-1].finish()
-            self._segments[-1].unsynced = True
+            await self._segments[-1].finish()
             await self._take_snapshot()
         await self._flush(self.log_end_offset, everything=True)
 
     async def delete(self) -> None:
-        """Remove the log and everything in its directory."""
+        """Remove the log and everything in its directory, the last name first: what is left if it
+        ends on the way is no log of its owner, or the beginning of one."""
         async with self._lock:
             await KeptLog.close(self, clean=False)
-            for name in await self._disk.names(self.directory):
+            for name in reversed(await self._disk.names(self.directory)):
                 await self._disk.remove(f"{self.directory}/{name}")
             await self._disk.sync_directory(self.directory)
 

@@ -3,7 +3,13 @@
 After a clean end, what is on disk is what was there. After any other, every segment that was not
 flushed whole is read from its first batch: at the first one that is torn, damaged, or not where it
 should be, the log ends, and what comes behind is removed. Indexes of those segments are made anew,
-as are indexes that are missing or damaged elsewhere. Epochs and producers are then brought to the
+as are indexes that are missing or damaged elsewhere.
+
+What is found may never have been synced: a process that was killed leaves writes, cuts and removals
+that a later loss of power undoes. So the names are synced before they are looked at, and each
+segment that is read once it is cut: a log that is open survives a loss of power as it is.
+
+Epochs and producers are then brought to the
 same end: epochs that begin behind it are forgotten, those of batches that the file lacks are
 learned; producers come from the newest snapshot that is whole, and the log behind it.
 """
@@ -44,8 +50,7 @@ class Loaded:
     epochs: LeaderEpochs
     log_start_offset: int
     log_end_offset: int
-    recovery_point: int
-    claimed: int  # the recovery point that somebody has written down, true or not
+    claimed: int  # the highest recovery point that may be written down, true or not
     snapshots: list[int]
 
 
@@ -60,6 +65,8 @@ async def load(
     recovery_point: int,
 ) -> Loaded:
     """Bring the log of a directory into a sound state; without one, an empty log is made."""
+    if not clean and await disk.names(directory):
+        await disk.sync_directory(directory)
     bases, snapshots = await _tidy(disk, directory)
     try:
         epochs = await LeaderEpochs.load(disk, directory)
@@ -82,8 +89,7 @@ async def load(
         epochs=epochs,
         log_start_offset=start,
         log_end_offset=end,
-        recovery_point=end if clean else min(recovery_point, end),
-        claimed=max(recovery_point, end if clean else 0),
+        claimed=max(recovery_point, end),
         snapshots=snapshots,
     )
 
@@ -119,24 +125,30 @@ async def _recover(
     """Read what needs reading, cut what is not sound, and return the epochs as they are then."""
     for number, segment in enumerate(list(segments)):
         after = segments[number + 1].base_offset if number + 1 < len(segments) else None
-        if not segment_needs_recovery(clean, after, recovery_point):
-            try:
-                await segment.load_indexes()
-            except CorruptIndex:
-                await recover_segment(segment, config)
+        flushed = not segment_needs_recovery(clean, after, recovery_point)
+        if flushed and await _indexes_are_whole(segment):
             continue
         found = await recover_segment(segment, config)
-        # From here on the batches are the truth; the file may lack an epoch, or know one too many.
-        entries = epochs_up_to(entries, segment.base_offset)
-        for entry in found.epochs:
-            if not entries or entry.epoch > entries[-1].epoch:
-                entries = epochs_with(entries, entry)
+        if not flushed:
+            # The batches are the truth; the file may lack an epoch, or know one too many.
+            entries = epochs_up_to(entries, segment.base_offset)
+            for entry in found.epochs:
+                if not entries or entry.epoch > entries[-1].epoch:
+                    entries = epochs_with(entries, entry)
         if after is not None and not recovery_goes_on(found.bytes_cut, found.next_offset, after):
             doomed = segments[number + 1 :]
             del segments[number + 1 :]
             await _remove(doomed)
             break
     return entries
+
+
+async def _indexes_are_whole(segment: Segment) -> bool:
+    try:
+        await segment.load_indexes()
+    except CorruptIndex:
+        return False
+    return True
 
 
 async def _with_earlier(
@@ -170,7 +182,8 @@ class Recovered:
 
 
 async def recover_segment(segment: Segment, config: LogConfig) -> Recovered:
-    """Read a segment from its first batch, cut it at the first unsound one, index it anew."""
+    """Read a segment from its first batch, cut it at the first unsound one, index it anew, and
+    make all that durable."""
     size, next_offset = segment.size, segment.base_offset
     epochs: tuple[EpochEntry, ...] = ()
     segment.forget()
@@ -183,9 +196,9 @@ async def recover_segment(segment: Segment, config: LogConfig) -> Recovered:
             epochs = (*epochs, EpochEntry(batch.partition_leader_epoch, batch.base_offset))
     if segment.size < size:
         await segment.file.truncate(segment.size)
-        await segment.file.sync()  # or it comes back, after a clean end that nobody doubts
-    segment.finish()
+    await segment.finish()
     await segment.save_indexes()
+    await segment.sync()
     return Recovered(bytes_cut=size - segment.size, next_offset=next_offset, epochs=epochs)
 
 

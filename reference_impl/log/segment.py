@@ -47,8 +47,10 @@ class Segment:
         self.first_timestamp: int | None = None  # the highest of the first batch
         self.created_ms = 0
         self.modified_ms = 0
-        self.unsynced = True
         self.removed = False
+        self._changes = 1  # so far; how many of them are synced, and which was the last to come
+        self._synced = 0
+        self._finished = 0
         self._torn = False
         self._bytes_since_entry = 0
         # The last batches and their places: followers, and consumers that keep up, ask for these.
@@ -91,7 +93,7 @@ class Segment:
         self.offsets = OffsetIndex.decoded(offsets, self.base_offset, self.size)
         self.times = TimeIndex.decoded(times, self.base_offset)
         self.max_timestamp, self.max_timestamp_offset = self.times.last
-        self.unsynced = False
+        self._synced = self._changes
         if self.size >= HEADER_BYTES:
             self.first_timestamp = header(await self.file.read(0, HEADER_BYTES)).max_timestamp
 
@@ -102,9 +104,8 @@ class Segment:
     ) -> None:
         """Write batches, whose headers are given, at the end."""
         if self._torn:
-            await self.file.truncate(self.size)
-            self._torn = False
-        self.unsynced = True
+            await self._cut_torn()
+        self._changes += 1
         self._torn = True  # until it is known to be otherwise
         await self.file.append(data)
         self._torn = False
@@ -136,12 +137,12 @@ class Segment:
         self.offsets.stale = self.times.stale = True
         self.max_timestamp, self.max_timestamp_offset = -1, self.base_offset
         self.first_timestamp = None
-        self.unsynced = True
+        self._changes += 1
 
     async def cut(self, offset: int, now_ms: int) -> None:
         """Remove the batch that holds the offset and all behind it."""
         found = await self.find(offset)
-        self.unsynced = True
+        self._changes += 1
         self._bytes_since_entry = 0
         self._recent.clear()
         if found is not None:
@@ -162,25 +163,54 @@ class Segment:
                 self.max_timestamp = batch.max_timestamp
                 self.max_timestamp_offset = batch.last_offset
 
-    def finish(self) -> None:
-        """No batch will come any more: the time index gets the highest timestamp."""
+    async def finish(self) -> None:
+        """No batch will come any more: the file ends with the last one, and the time index gets
+        the highest timestamp."""
+        if self._torn:
+            await self._cut_torn()
+        self._changes += 1
+        self._finished = self._changes
         self._recent.clear()
         self.times.add(self.max_timestamp, self.max_timestamp_offset)
+
+    async def _cut_torn(self) -> None:
+        """Remove what a write left that failed or was given up."""
+        await self.file.truncate(self.size)
+        self._torn = False
 
     async def save_indexes(self) -> None:
         """Write what the files of the indexes lack."""
         await save(self.disk, self.path(INDEX), self.offsets)
         await save(self.disk, self.path(TIME_INDEX), self.times)
 
+    @property
+    def unsynced(self) -> bool:
+        """Whether it was changed since the last sync that succeeded was begun."""
+        return self._synced < self._changes
+
+    @property
+    def finish_unsynced(self) -> bool:
+        """Whether it is finished, and that is not synced."""
+        return self.unsynced and self._finished == self._changes
+
     async def sync(self) -> None:
-        """Return once log and indexes, as far as they are written, survive a loss of power."""
-        await self.file.sync()
-        for suffix in (INDEX, TIME_INDEX):
-            file = await self.disk.open(self.path(suffix))
-            try:
-                await file.sync()
-            finally:
-                await file.close()
+        """Return once log and indexes, as far as they are written, survive a loss of power.
+
+        A segment that is removed meanwhile has nothing to lose.
+        """
+        changes = self._changes
+        try:
+            await self.file.sync()
+            for suffix in (INDEX, TIME_INDEX):
+                file = await self.disk.open(self.path(suffix), create=False)
+                try:
+                    await file.sync()
+                finally:
+                    await file.close()
+        except (OSError, ValueError):
+            if not self.removed:
+                raise
+        self._synced = max(self._synced, changes)
 
     async def close(self) -> None:
         """Let go of the file."""

@@ -26,14 +26,19 @@ class Killed(BaseException):
 
 @dataclass
 class MortalGate:
-    """Lets effects pass until one is fatal."""
+    """Lets effects pass until one is fatal; the next call named ``slow`` waits for ``go_on``."""
 
     count: int = 0
     fatal: int | None = None
     after: bool = False
     dead: bool = False
+    slow: str | None = None
+    go_on: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self, effect: Effect[Result]) -> Result:
+        if effect.call == self.slow:
+            self.slow = None
+            await self.go_on.wait()
         if self.dead:
             raise Killed
         self.count += 1
@@ -82,8 +87,8 @@ class Bench:
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         return self.loop.run_until_complete(work)
 
-    def open(self, **how: Any) -> Log:
-        self.gate = MortalGate()
+    def open(self, *, gate: MortalGate | None = None, **how: Any) -> Log:
+        self.gate = gate or MortalGate()
         how = {"clean": False, **how}
         self._log = self.run(
             Log.open(self.disk(), "t-0", config=self.config, clock=self.clock, **how)

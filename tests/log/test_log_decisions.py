@@ -271,9 +271,12 @@ def test_what_was_not_flushed_whole_is_read_again(
 
 
 @pytest.mark.parametrize(
-    ("cut", "end", "after", "on"), [(0, 10, 10, True), (1, 10, 10, False), (0, 9, 10, False)]
+    ("cut", "end", "after", "on"),
+    [(0, 10, 10, True), (1, 10, 10, False), (0, 9, 10, False), (0, 11, 10, False)],
 )
-def test_recovery_stops_at_a_cut_and_at_a_gap(cut: int, end: int, after: int, on: bool) -> None:
+def test_recovery_stops_at_a_cut_a_gap_and_an_overlap(
+    cut: int, end: int, after: int, on: bool
+) -> None:
     assert recovery_goes_on(cut, end, after) is on
 
 

@@ -2,18 +2,21 @@
 
 The list holds what should be in the log. A log that dies in the middle of something must be, when
 it is opened again, as before or as after it, or on the way from one to the other; after a loss of
-power it may have lost from its end what was not flushed. Then the list is set to what is there.
+power it may have lost from its end what was not flushed. A log that ends before the log start that
+was written down begins anew there. Then the list is set to what is there, and from then on that
+survives a loss of power.
 """
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from log_bench import Bench, Killed, batch
+from log_bench import Bench, Killed, MortalGate, batch
 
 from reference_impl.kafka.batches import Compression, batches
 from reference_impl.kafka.records import records
@@ -37,15 +40,21 @@ class Kept:
     epoch: int
     last_of_batch: int
     base_of_batch: int
+    timestamp: int
     producer: tuple[int, int] | None  # id and sequence
 
 
+Death = tuple[int, bool, bool]  # at which effect, after it or before, and whether power goes
+
+
 class LogMachine(RuleBasedStateMachine):
+    bench: Bench
+
     def __init__(self) -> None:
         super().__init__()
-        self.bench = Bench(CONFIG)
         self.kept: list[Kept] = []
         self.start = 0
+        self.highest_start = 0  # which a crash may bring down again, if it is not written down
         self.end = 0
         self.epoch = 0
         self.flushed = 0
@@ -53,8 +62,9 @@ class LogMachine(RuleBasedStateMachine):
         self.sequences = {1: 0, 2: 0}
         self.count = 0
 
-    @initialize()
-    def begin(self) -> None:
+    @initialize(seed=st.integers(0, 999))
+    def begin(self, seed: int) -> None:
+        self.bench = Bench(CONFIG, seed=seed)
         self.bench.open()
 
     def teardown(self) -> None:
@@ -90,6 +100,7 @@ class LogMachine(RuleBasedStateMachine):
                         epoch=epoch,
                         last_of_batch=place + header.last_offset_delta,
                         base_of_batch=place,
+                        timestamp=record.timestamp,
                         producer=(header.producer_id, header.base_sequence + delta)
                         if header.has_producer_id
                         else None,
@@ -130,7 +141,7 @@ class LogMachine(RuleBasedStateMachine):
     @rule(producer=st.sampled_from([1, 2]))
     def repeat_the_last_batch_of_a_producer(self, producer: int) -> None:
         mine = [each for each in self.kept if each.producer and each.producer[0] == producer]
-        # Of one whose last batch lies before the log's beginning, nothing need be known.
+        # Of one whose last batch lay before the log's beginning once, nothing need be known.
         if not mine or mine[-1].producer is None or mine[-1].base_of_batch < self._known_from():
             return
         last = mine[-1]
@@ -147,7 +158,8 @@ class LogMachine(RuleBasedStateMachine):
         )
 
     def _known_from(self) -> int:
-        return max(self.bench.log.segments[0].base_offset, self.start)
+        self.highest_start = max(self.highest_start, self.start)
+        return max(self.bench.log.segments[0].base_offset, self.highest_start)
 
     # What is done to it.
 
@@ -175,25 +187,35 @@ class LogMachine(RuleBasedStateMachine):
         self.flushed = max(self.flushed, self.bench.log.recovery_point)
         self.checkpoint = (self.bench.log.recovery_point, self.bench.log.log_start_offset)
 
-    def _boundary(self, share: int) -> int:
-        """An offset where a batch begins, or the end."""
-        bases = sorted(
-            {each.base_of_batch for each in self.kept if each.base_of_batch >= self.start}
-        )
-        return [*bases, self.end][share * len(bases) // 100]
+    def _somewhere(self, share: int) -> int:
+        """An offset between the beginning of the first segment and the end."""
+        first = self.bench.log.segments[0].base_offset
+        return first + share * (self.end - first) // 100
+
+    def _end_of_cut(self, to: int) -> int:
+        """Where the log ends when it is cut there: a batch goes as a whole."""
+        inside = (each for each in self.kept if each.base_of_batch < to <= each.last_of_batch)
+        return next((each.base_of_batch for each in inside), to)
 
     @rule(share=st.integers(0, 100))
     def truncate(self, share: int) -> None:
-        to = self._boundary(share)
+        to = self._somewhere(share)
         self.bench.run(self.bench.log.truncate_to(to))
-        self._truncated(to)
+        self._truncated(self._end_of_cut(to))
+
+    @rule(share=st.integers(0, 120))
+    def truncate_fully_and_start(self, share: int) -> None:
+        to = self._somewhere(share)
+        self.bench.run(self.bench.log.truncate_fully_and_start_at(to))
+        self._truncated(0)
+        self.start = self.end = self.flushed = to
 
     def _truncated(self, to: int) -> None:
+        # What is written down of recovery point and log start may be beyond the end now.
         self.kept = [each for each in self.kept if each.offset < to]
         self.end, self.start = min(self.end, to), min(self.start, to)
+        self.highest_start = min(self.highest_start, to)
         self.flushed = min(self.flushed, to)
-        # The recovery point written down is beyond the end now, and stays so for a while.
-        self.checkpoint = (self.checkpoint[0], min(self.checkpoint[1], to))
         self._know_sequences()
 
     def _know_sequences(self) -> None:
@@ -227,68 +249,78 @@ class LogMachine(RuleBasedStateMachine):
         self.bench.die(power=True)
         self.bench.open(clean=True, recovery_point=self.end, log_start_offset=self.start)
 
-    @rule(power=st.booleans())
-    def crash(self, power: bool) -> None:
-        self._crash(power, lowest=self.end)
+    deaths = st.tuples(st.integers(1, 25), st.booleans(), st.booleans())
+
+    @rule(power=st.booleans(), while_opened=st.lists(deaths, max_size=2))
+    def crash(self, power: bool, while_opened: list[Death]) -> None:
+        self._crash(power, {self.end}, while_opened)
 
     @rule(
-        what=st.sampled_from(["append", "truncate", "roll", "flush", "retain", "delete", "close"]),
-        effect=st.integers(1, 12),
-        after=st.booleans(),
-        power=st.booleans(),
+        what=st.sampled_from(
+            ["append", "truncate", "restart", "roll", "flush", "retain", "delete", "close"]
+        ),
+        death=deaths,
         share=st.integers(0, 100),
     )
-    def crash_during(self, what: str, effect: int, after: bool, power: bool, share: int) -> None:
-        log, lowest = self.bench.log, self.end
+    def crash_during(self, what: str, death: Death, share: int) -> None:
+        log, ends = self.bench.log, {self.end}
         data = self._batch(2, 1, Compression.none)
-        to = self._boundary(share)
+        to = self._somewhere(share)
         work = {
             "append": lambda: log.append_as_leader(data, leader_epoch=self.epoch),
             "truncate": lambda: log.truncate_to(to),
+            "restart": lambda: log.truncate_fully_and_start_at(to),
             "roll": log.roll,
             "flush": log.flush,
             "retain": log.delete_old_segments,
             "delete": lambda: log.advance_log_start_offset(min(to, log.high_watermark)),
             "close": lambda: log.close(clean=True),
         }[what]
+        effect, after, power = death
         self.bench.gate.fatal = self.bench.gate.count + effect
         self.bench.gate.after = after
+        first = log.segments[0].base_offset
         with contextlib.suppress(Killed):
             self.bench.run(work())
         if what == "append":
             # It may be there, whole.
             self.kept += self._expect(data, self.end, self.epoch)
         if what == "truncate":
-            lowest = min(lowest, to)
-            self.flushed = min(self.flushed, to)
-            self.checkpoint = (self.checkpoint[0], min(self.checkpoint[1], to))
-        self._crash(power, lowest)
+            ends.add(self._end_of_cut(to))
+        if what == "restart":
+            ends |= {first, self.checkpoint[1], to}
+        self._crash(power, ends)
 
-    def _crash(self, power: bool, lowest: int) -> None:
-        """End without a word, and look at what is left."""
-        self.flushed = max(self.flushed, self.bench.log.recovery_point if not power else 0)
-        lowest = min(lowest, self.flushed) if power else lowest
+    def _crash(self, power: bool, ends: set[int], while_opened: Sequence[Death] = ()) -> None:
+        """End without a word, and look at what is left.
+
+        ``ends`` are where the log may end without a loss of power, besides all between them.
+        """
+        safe = min(max(self.flushed, self.bench.log.recovery_point), *ends, self.end)
+        written = {"recovery_point": self.checkpoint[0], "log_start_offset": self.checkpoint[1]}
         self.bench.die(power=power)
         self.bench.clock.now += 1
-        log = self.bench.open(
-            recovery_point=self.checkpoint[0], log_start_offset=self.checkpoint[1]
-        )
-        assert lowest <= log.log_end_offset <= max([e.offset + 1 for e in self.kept] + [self.end])
-        assert log.log_end_offset in {0, self.start, *[e.base_of_batch for e in self.kept]} | {
-            e.last_of_batch + 1 for e in self.kept
-        }
+        for effect, after, power_again in while_opened:
+            with contextlib.suppress(Killed):
+                self.bench.open(gate=MortalGate(fatal=effect, after=after), **written)
+            self.bench.die(power=power_again)
+            power |= power_again
+        log = self.bench.open(**written)
+        lowest = safe if power else min(ends)
+        for each in self.kept:
+            ends |= {each.base_of_batch, each.last_of_batch + 1}
+        assert log.log_end_offset in {max(self.checkpoint[1], end) for end in ends if end >= lowest}
+        assert log.recovery_point == log.log_end_offset
         self.end, self.start = log.log_end_offset, log.log_start_offset
-        self.kept = [each for each in self.kept if each.offset < self.end]
-        self.flushed = min(self.flushed, self.end) if power else 0
-        self.checkpoint = (self.checkpoint[0], log.log_start_offset)
+        first = log.segments[0].base_offset
+        self.kept = [each for each in self.kept if first <= each.offset < self.end]
+        self.flushed = self.end
         self._know_sequences()
 
     # What always holds.
 
     @invariant()
     def the_log_is_the_list(self) -> None:
-        if self.bench._log is None:
-            return
         log = self.bench.log
         assert (log.log_start_offset, log.log_end_offset) == (self.start, self.end)
         expected = [(each.offset, each.value) for each in self.kept if each.offset >= self.start]
@@ -303,8 +335,6 @@ class LogMachine(RuleBasedStateMachine):
 
     @invariant()
     def producers_go_on_where_the_log_ends(self) -> None:
-        if self.bench._log is None:
-            return
         last: dict[int, tuple[int, int]] = {}
         for each in self.kept:
             if each.producer is not None and each.base_of_batch >= self._known_from():
@@ -320,9 +350,19 @@ class LogMachine(RuleBasedStateMachine):
                 _, first = next(iter(batches(self.bench.read(each.offset, max_bytes=1))))
                 assert first.base_offset == each.base_of_batch
 
+    @invariant()
+    def the_latest_record_is_found(self) -> None:
+        log = self.bench.log
+        there = [each for each in self.kept if each.offset >= log.segments[0].base_offset]
+        found = self.bench.run(log.offset_of_max_timestamp(upto=self.end))
+        latest = max(there, key=lambda each: each.timestamp, default=None)  # the first of equals
+        assert (found and (found.timestamp, found.offset)) == (
+            latest and (latest.timestamp, latest.offset)
+        )
+
 
 LogMachine.TestCase.settings = settings(
-    max_examples=60,
+    max_examples=settings().max_examples * 3 // 5,
     stateful_step_count=40,
     deadline=None,
     suppress_health_check=list(HealthCheck),

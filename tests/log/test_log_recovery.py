@@ -266,31 +266,6 @@ def test_indexes_on_disk_are_cut_with_the_log(opened: Opened) -> None:
     assert [len(bench.sim.contents()[path]) for path in INDEXES] == [2 * 8, 2 * 12]
 
 
-async def grow(bench: Bench) -> None:
-    """Append, and die before what goes on in the background comes to its turn."""
-    for number in range(6):
-        await bench.log.append_as_leader(batch(b"%d" % number), leader_epoch=1)
-    bench.gate.dead = True
-
-
-def test_a_recovery_point_from_before_a_cut_vouches_for_nothing_untrue() -> None:
-    """The log is cut below a recovery point that is written down, grows past it, and power goes."""
-    for seed in range(60):
-        bench = Bench(LogConfig(segment_bytes=2 * SIZE), seed=seed)
-        bench.open()
-        fill(bench, 8)
-        bench.run(bench.log.flush())
-        bench.run(bench.log.truncate_to(1))
-        bench.run(grow(bench))
-        bench.die(power=True)
-
-        log = bench.open(recovery_point=8)
-
-        offsets = [offset for offset, _ in bench.everything()]
-        assert offsets == list(range(log.log_end_offset))
-        bench.close()
-
-
 def test_a_disk_that_fails_takes_the_log_out_of_service(opened: Opened) -> None:
     bench = opened()
     fill(bench, 2)
