@@ -32,7 +32,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # SIGINT too: a background job inherits it as ignored, and could not be stopped by it.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     arguments = sys.argv[1:] or ["--help"]
     try:
         code = app(args=arguments, prog_name="tidemark", standalone_mode=False)
