@@ -97,14 +97,16 @@ def test(
         list[str] | None,
         typer.Argument(
             metavar="[NAME]...",
-            help="lint, unit, conformance, sim, spark, process, or all; by default what is quick.",
+            help="lint, unit, conformance, sim, spark, process, or all; by default what is quick."
+            " explore: property tests and state machines with examples drawn anew.",
         ),
     ] = None,
+    allure: Annotated[bool, typer.Option("--allure", help="Write allure-results/ too.")] = False,
 ) -> int:
     """Run the project's own tests through tox."""
     from harness.cli.testing import run
 
-    return run(names or ())
+    return run(names or (), allure=allure)
 
 
 @app.command()
