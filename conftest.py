@@ -9,7 +9,9 @@ A background job inherits SIGINT as ignored; tests and what they start get the d
 """
 
 import signal
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -20,3 +22,16 @@ _UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("same", _UNTIMED, derandomize=True)
 settings.register_profile("explore", _UNTIMED, max_examples=300, print_blob=True)
 settings.load_profile("same")
+
+MARKS = ("sim", "spark", "process", "docker", "foreign", "slow")
+_BENCHES = "_benches import"  # modules of that name mark the ways in which a test runs
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files without the mark that is asked for are not even imported: that takes seconds."""
+    asked = str(config.getoption("markexpr")).partition(" ")[0]
+    if collection_path.suffix != ".py" or asked not in (*MARKS, "hypothesis"):
+        return None
+    text = collection_path.read_text(encoding="utf-8")
+    sign = f"mark.{asked}" if asked in MARKS else "from hypothesis"
+    return None if sign in text or _BENCHES in text else True
