@@ -160,9 +160,13 @@ def kill_matrix(
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_die_with) as pool:
         waiting = {pool.submit(run_job, job): job for job in jobs}
-        for done, future in enumerate(as_completed(waiting), start=1):
-            outcomes[waiting[future]] = future.result()
-            progress(done, len(jobs))
+        try:
+            for done, future in enumerate(as_completed(waiting), start=1):
+                outcomes[waiting[future]] = future.result()
+                progress(done, len(jobs))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     rows = [
         Row(mutant=mutants[job.mutant], reference=job.mutant, outcome=outcomes[job])
         for job in jobs

@@ -1,4 +1,4 @@
-"""python -m harness.apache_kafka: a real Kafka in a folder, until Ctrl-C."""
+"""python -m harness.apache_kafka: a real Kafka in a folder, until SIGINT or SIGTERM."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ def main() -> int:
         "--set", action="append", default=[], metavar="NAME=VALUE", help="a broker setting"
     )
     options = parser.parse_args()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     settings = dict(one.split("=", 1) for one in options.set)
     try:
         with ApacheKafka(folder=options.folder, nodes=options.nodes, settings=settings) as kafka:
             print(f"Apache Kafka {VERSION} at {kafka.bootstrap}", flush=True)
-            signal.sigwait([signal.SIGINT, signal.SIGTERM])
+            signal.pause()
     except LabError as problem:
         print(problem, file=sys.stderr)
         return problem.exit_code

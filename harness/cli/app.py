@@ -32,7 +32,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # SIGINT too: a background job inherits it as ignored, and could not be stopped by it.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     arguments = sys.argv[1:] or ["--help"]
     try:
         code = app(args=arguments, prog_name="tidemark", standalone_mode=False)
@@ -98,14 +100,16 @@ def test(
         list[str] | None,
         typer.Argument(
             metavar="[NAME]...",
-            help="lint, unit, conformance, sim, spark, process, or all; by default what is quick.",
+            help="lint, unit, conformance, sim, spark, process, or all; by default what is quick."
+            " explore: property tests and state machines with examples drawn anew.",
         ),
     ] = None,
+    allure: Annotated[bool, typer.Option("--allure", help="Write allure-results/ too.")] = False,
 ) -> int:
     """Run the project's own tests through tox."""
     from harness.cli.testing import run
 
-    return run(names or ())
+    return run(names or (), allure=allure)
 
 
 @app.command()

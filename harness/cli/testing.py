@@ -5,14 +5,24 @@ exactly one environment, so that the closing totals count nothing twice. An envi
 test yet is left out of the default selection; naming it is a usage error, because an empty
 selection must never look like a pass. The totals come from the JUnit files the runs leave, not
 from what they print.
+
+`explore` is apart, and not part of `all`: it plays the property tests and state machines with
+examples drawn anew, round after round, until one fails. Each round says its seed; a failure shows
+the example it was shrunk to. Save it as an `@example` of that test, or as a test of its own: the
+default selection draws the same examples on every run and would not meet it again.
+
+An environment that does not end is killed, with the stacks of what still runs.
 """
 
 import os
 import re
+import secrets
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -20,6 +30,11 @@ from xml.etree import ElementTree
 from harness.sut.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
+HOUR_S = 3600.0
+END_S = 15.0
+LAST_WORDS_S = 1.0
+LOOK_S = 0.05
+ROUNDS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +44,15 @@ class Suite:
     name: str
     folders: tuple[str, ...] = ()
     marker: str | None = None
+    sign: str = ""
+    """What a file with tests of this suite contains, by pattern; a mark, if there is a marker."""
     by_default: bool = True
+    limit_s: float = HOUR_S
+    """When it has hung; nothing that works takes nearly as long."""
+    explores: bool = False
 
 
+BOTH = ("tests", "conformance")
 SUITES = (
     Suite(name="lint"),
     Suite(name="unit", folders=("tests",)),
@@ -39,9 +60,18 @@ SUITES = (
     Suite(name="sim", folders=("tests",), marker="sim"),
     Suite(name="spark", folders=("tests",), marker="spark"),
     Suite(name="process", folders=("tests",), marker="process"),
-    Suite(name="docker", folders=("tests", "conformance"), marker="docker", by_default=False),
-    Suite(name="foreign", folders=("tests", "conformance"), marker="foreign", by_default=False),
-    Suite(name="slow", folders=("tests", "conformance"), marker="slow", by_default=False),
+    *(
+        Suite(name=name, folders=BOTH, marker=name, by_default=False, limit_s=6 * HOUR_S)
+        for name in ("docker", "foreign", "slow")
+    ),
+    Suite(
+        name="explore",
+        folders=BOTH,
+        sign=r"from hypothesis\b",
+        by_default=False,
+        limit_s=6 * HOUR_S,
+        explores=True,
+    ),
 )
 """In the order in which they run: what fails soonest first."""
 
@@ -69,15 +99,23 @@ class EmptySelection(UsageError):
     """Nothing would run; the message says what could."""
 
 
-def run(names: Sequence[str], root: Path = ROOT) -> int:
-    """The `test` command: 0 when everything passed, 1 when not."""
+def run(names: Sequence[str], root: Path = ROOT, *, allure: bool = False) -> int:
+    """The `test` command: 0 when everything passed, 1 when not.
+
+    Results for Allure, thousands of files, are written on request only.
+    """
     chosen = select(names, root)
     results = root / ".tidemark" / "test-results"
     for folder in (results, root / "allure-results"):
         shutil.rmtree(folder, ignore_errors=True)
     results.mkdir(parents=True)
     environ = os.environ | {"TIDEMARK_PYTHON": sys.executable, "TIDEMARK_RESULTS": str(results)}
-    outcomes = [_run_suite(suite, root, environ) for suite in chosen]
+    if allure:
+        environ["TIDEMARK_ALLURE"] = f"--alluredir={root / 'allure-results'}"
+    outcomes = [
+        _explore(suite, root, environ) if suite.explores else _run_suite(suite, root, environ)
+        for suite in chosen
+    ]
     return close(outcomes)
 
 
@@ -92,7 +130,11 @@ def select(names: Sequence[str], root: Path = ROOT) -> tuple[Suite, ...]:
             built = ", ".join(suite.name for suite in SUITES if has_tests(suite, root))
             raise EmptySelection(f"{name} has no tests yet. These have: {built}.")
     if not names or "all" in names:
-        wanted = [suite for suite in SUITES if suite.by_default or "all" in names]
+        wanted = [
+            suite
+            for suite in SUITES
+            if suite.by_default or suite.name in names or ("all" in names and not suite.explores)
+        ]
         return tuple(suite for suite in wanted if has_tests(suite, root))
     return tuple(suite for suite in SUITES if suite.name in names)
 
@@ -101,7 +143,7 @@ def has_tests(suite: Suite, root: Path) -> bool:
     """Whether a suite has anything to run: a test file, with its marker where it goes by one."""
     if not suite.folders:
         return True
-    mark = re.compile(rf"\bmark\.{suite.marker}\b" if suite.marker else "")
+    mark = re.compile(rf"\bmark\.{suite.marker}\b" if suite.marker else suite.sign)
     files = (file for folder in suite.folders for file in (root / folder).rglob("test_*.py"))
     return any(mark.search(file.read_text(encoding="utf-8")) for file in files)
 
@@ -154,9 +196,51 @@ def read_totals(junit: Path) -> Totals:
     return Totals(passed=max(0, tests - failed - skipped), failed=failed, skipped=skipped)
 
 
-def _run_suite(suite: Suite, root: Path, environ: dict[str, str]) -> Outcome:
+def _explore(suite: Suite, root: Path, environ: dict[str, str]) -> Outcome:
+    totals = Totals()
+    for number in range(1, ROUNDS + 1):
+        seed = f"--hypothesis-seed={secrets.randbelow(2**32)}"
+        print(f"\nround {number} of {ROUNDS}: pytest --hypothesis-profile=explore {seed}")
+        outcome = _run_suite(suite, root, environ, seed)
+        totals += outcome.totals
+        if not outcome.good:
+            break
+    return Outcome(suite=suite.name, good=outcome.good, totals=totals)
+
+
+def _run_suite(suite: Suite, root: Path, environ: dict[str, str], *options: str) -> Outcome:
     tox = [sys.executable, "-m", "tox", "run", "-q"]
     command = [*tox, "-c", str(root / "tox.ini"), "-e", suite.name]
+    command += ["--", *options] if options else []
     print(f"\n== {suite.name}", flush=True)
-    code = subprocess.run(command, cwd=root, env=environ).returncode
+    code = run_bounded(command, root, environ, limit_s=suite.limit_s)
     return judge(suite, code, Path(environ["TIDEMARK_RESULTS"]) / f"{suite.name}.xml")
+
+
+def run_bounded(
+    command: Sequence[str], root: Path, environ: Mapping[str, str], *, limit_s: float
+) -> int:
+    """The exit code of a command; it and what it started end by then, or with this process."""
+    child = subprocess.Popen(command, cwd=root, env=environ, start_new_session=True)
+    try:
+        return child.wait(limit_s)
+    except subprocess.TimeoutExpired:
+        print(f"ended after {limit_s:.0f} s; where it was:", file=sys.stderr, flush=True)
+        _end(child, signal.SIGABRT)  # makes each process of pytest print its stacks
+        return child.returncode
+    except BaseException:
+        _end(child, signal.SIGINT)
+        raise
+
+
+def _end(child: subprocess.Popen[bytes], first: signal.Signals) -> None:
+    """Signal the whole group, and kill what does not end by that."""
+    os.killpg(child.pid, first)
+    deadline = time.monotonic() + END_S
+    # Looked at, not waited for: its number stays the group's until the others are killed.
+    look = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    while time.monotonic() < deadline and os.waitid(os.P_PID, child.pid, look) is None:
+        time.sleep(LOOK_S)
+    time.sleep(LAST_WORDS_S)
+    os.killpg(child.pid, signal.SIGKILL)
+    child.wait()

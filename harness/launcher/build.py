@@ -32,7 +32,7 @@ ENVIRONMENT_GB = 1.5
 
 def set_up(environment: Environment) -> int:
     """Make the environment ready; 0, or the exit code after a sentence that says what is wrong."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
     try:
         with locked(environment.root / ".tidemark" / "setup.lock", "the environment"):

@@ -1,6 +1,7 @@
 """Which tests `tidemark test` runs, and how it counts them. No test runner is started here."""
 
 import configparser
+import os
 import sys
 import tomllib
 from pathlib import Path
@@ -144,20 +145,78 @@ def test_every_suite_is_run_by_tox_with_the_projects_interpreter(
     root = project(tmp_path, tests__a="")
     started: list[tuple[list[str], str]] = []
 
-    class Done:
-        returncode = 0
-
-    def start(command: list[str], cwd: Path, env: dict[str, str]) -> Done:
+    def start(command: list[str], _root: Path, env: dict[str, str], *, limit_s: float) -> int:
+        assert limit_s > 0
         started.append((command[-2:], env["TIDEMARK_PYTHON"]))
         if command[-1] == "unit":
             junit(Path(env["TIDEMARK_RESULTS"]) / "unit.xml", tests=1)
-        return Done()
+        return 0
 
-    monkeypatch.setattr(testing.subprocess, "run", start)
+    monkeypatch.setattr(testing, "run_bounded", start)
 
     assert testing.run([], root) == 0
     assert started == [(["-e", "lint"], sys.executable), (["-e", "unit"], sys.executable)]
     assert capsys.readouterr().out.splitlines()[-1] == "1 passed, 0 failed, 0 skipped"
+
+
+def test_exploring_stops_at_the_first_round_that_fails_and_says_each_seed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    root = project(tmp_path, tests__a="from hypothesis import given")
+    seeds: list[str] = []
+
+    def start(command: list[str], _root: Path, env: dict[str, str], *, limit_s: float) -> int:
+        seeds.append(command[-1])
+        failures = len(seeds) - 1
+        junit(Path(env["TIDEMARK_RESULTS"]) / "explore.xml", tests=3, failures=failures)
+        return failures
+
+    monkeypatch.setattr(testing, "run_bounded", start)
+
+    assert testing.run(["explore"], root) == 1
+    printed = capsys.readouterr().out
+    assert len(set(seeds)) == 2
+    assert all(f"explore {seed}" in printed for seed in seeds)
+    assert printed.splitlines()[-1] == "5 passed, 1 failed, 0 skipped"
+
+
+def test_exploring_is_asked_for_by_name_alone(tmp_path: Path):
+    root = project(tmp_path, tests__a="from hypothesis import given")
+
+    assert "explore" not in names(select((), root)) + names(select(("all",), root))
+    assert names(select(("explore",), root)) == ["explore"]
+    with pytest.raises(EmptySelection, match="explore has no tests yet"):
+        select(("explore",), project(tmp_path / "other", tests__a=""))
+
+
+HANGS = """
+import faulthandler, os, subprocess, sys, threading
+faulthandler.enable()
+held = os.open(sys.argv[1], os.O_WRONLY)
+os.write(held, b"started")
+subprocess.Popen(["sleep", "600"], pass_fds=[held])
+def hang(): threading.Event().wait()
+hang()
+"""
+
+
+def test_an_environment_that_hangs_is_ended_with_all_it_started_and_shows_its_stacks(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    held_open = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    command = [sys.executable, "-c", HANGS, str(pipe)]
+
+    assert testing.run_bounded(command, tmp_path, os.environ, limit_s=2.0) != 0
+    assert "in hang" in capfd.readouterr().err
+    assert [os.read(held_open, 100), os.read(held_open, 100)] == [b"started", b""]
+    os.close(held_open)
+
+
+def test_one_that_ends_in_time_keeps_its_exit_code(tmp_path: Path):
+    command = [sys.executable, "-c", "raise SystemExit(7)"]
+    assert testing.run_bounded(command, tmp_path, os.environ, limit_s=60.0) == 7
 
 
 def test_tox_knows_every_suite_that_runs_by_default():
@@ -166,6 +225,7 @@ def test_tox_knows_every_suite_that_runs_by_default():
 
     wanted = [suite.name for suite in SUITES if suite.by_default]
     assert [name.strip() for name in tox["tox"]["env_list"].split(",")] == wanted
+    assert "testenv:explore" in tox
 
 
 def test_every_marker_of_a_suite_is_registered():

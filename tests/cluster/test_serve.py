@@ -16,10 +16,16 @@ pytestmark = pytest.mark.process
 COMMAND = [sys.executable, "-m", "harness.cli", "serve", "--port", "0"]
 
 
-def test_it_says_where_it_is_and_stops_cleanly_when_told(tmp_path: Path) -> None:
+IGNORING_SIGINT = ["/bin/sh", "-c", "trap '' INT; exec \"$@\"", "background"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_says_where_it_is_and_stops_cleanly_when_told(
+    number: signal.Signals, tmp_path: Path
+) -> None:
     data = tmp_path / "data"
     with subprocess.Popen(
-        [*COMMAND, "--brokers", "2", "--racks", "a,b", "--data", str(data)],
+        [*IGNORING_SIGINT, *COMMAND, "--brokers", "2", "--racks", "a,b", "--data", str(data)],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -30,7 +36,7 @@ def test_it_says_where_it_is_and_stops_cleanly_when_told(tmp_path: Path) -> None
         bootstrap = line.strip().removeprefix("bootstrap=")
         admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
         assert sorted(admin.list_topics(timeout=20).brokers) == [1, 2]
-        serving.send_signal(signal.SIGTERM)
+        serving.send_signal(number)
         assert serving.wait(60) == 0
     assert sorted(os.listdir(data)) == ["broker-1", "broker-2", "controller"]
     assert (data / "broker-1" / ".kafka_cleanshutdown").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,6 +49,9 @@ PURE_TYPES = {"uuid.UUID", "datetime.timedelta"}  # values, which ask nobody for
 BANNED_CALLS = {"random.random", "random.choice", "random.shuffle", "asyncio.wait", "id", "hash"}
 
 
+MARK = re.compile(r"pytest\.mark\.(sim|spark|process|docker|foreign|slow)\b")
+
+
 def named(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
@@ -58,16 +62,31 @@ def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
             yield node
 
 
-@pytest.mark.parametrize("path", FILES, ids=named)
-def test_a_file_has_at_most_400_lines(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+def test_a_file_has_at_most_400_lines() -> None:
+    lines = {named(path): len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
+
+    assert {name: count for name, count in lines.items() if count > 400} == {}
 
 
-@pytest.mark.parametrize("path", FILES, ids=named)
-def test_a_function_fits_on_a_screen(path: Path) -> None:
-    long = [f.name for f in functions(path) if (f.end_lineno or f.lineno) - f.lineno >= 50]
+def test_a_function_fits_on_a_screen() -> None:
+    long = [
+        f"{named(path)}: {f.name}"
+        for path in FILES
+        for f in functions(path)
+        if (f.end_lineno or f.lineno) - f.lineno >= 50
+    ]
 
     assert long == []
+
+
+def test_an_environments_mark_stands_in_a_test_file_or_in_benches() -> None:
+    """Where else it stood, the files that import it would not be collected (`conftest.py`)."""
+    marked = [
+        path for path in (ROOT / "tests").rglob("*.py") if MARK.search(path.read_text("utf-8"))
+    ]
+    elsewhere = [path for path in marked if not path.name.startswith("test_")]
+
+    assert [named(path) for path in elsewhere if not path.stem.endswith("_benches")] == []
 
 
 def chance_in(source: str) -> list[str]:
@@ -95,9 +114,10 @@ def _is_set(node: ast.expr) -> bool:
     return made or isinstance(node, ast.Set | ast.SetComp)
 
 
-@pytest.mark.parametrize("path", SIMULATED, ids=named)
-def test_simulated_code_takes_no_chance(path: Path) -> None:
-    assert chance_in(path.read_text(encoding="utf-8")) == []
+def test_simulated_code_takes_no_chance() -> None:
+    found = {named(path): chance_in(path.read_text(encoding="utf-8")) for path in SIMULATED}
+
+    assert {name: chance for name, chance in found.items() if chance} == {}
 
 
 @pytest.mark.parametrize(

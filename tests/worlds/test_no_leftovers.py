@@ -29,6 +29,7 @@ from harness.workloads import parse
 from harness.worlds import open_world
 from harness.worlds.database import shared_server
 
+signal.signal(signal.SIGINT, signal.default_int_handler)
 run = Run.create(sys.argv[1], run="1", sut="reference", world="process")
 with open_world("process", run=run, sut=reference_sut(), seed=1) as world:
     world.play(parse("a call create\\nb call get\\nb pause\\na hold get"))
@@ -54,7 +55,10 @@ def test_agents_and_server_end_with_the_lab(tmp_path: Path, number: signal.Signa
         assert len(pids) == 3
         handles = [handle for pid in pids if (handle := _handle(pid)) is not None]
         lab.send_signal(number)
-        lab.wait(20)
+        try:
+            lab.wait(20)
+        finally:
+            lab.kill()
     for handle in handles:
         _ends(handle)
 

@@ -32,6 +32,7 @@ import os, signal
 from pathlib import Path
 from harness.worlds.s3_server import SeaweedServer
 
+signal.signal(signal.SIGINT, signal.default_int_handler)
 server = SeaweedServer().start()
 print(server.pid, server._watcher.pid, os.readlink(f"/proc/{server.pid}/cwd"), flush=True)
 signal.pause()
@@ -130,6 +131,10 @@ def test_it_ends_with_its_owner(number: signal.Signals) -> None:
         *pids, folder = owner.stdout.readline().decode().split()
         handles = [os.pidfd_open(int(pid)) for pid in pids]
         owner.send_signal(number)
+        try:
+            owner.wait(20)
+        finally:
+            owner.kill()
     assert [ended(handle) for handle in handles] == [True, True]
     assert not Path(folder).exists()
 
