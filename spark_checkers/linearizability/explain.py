@@ -64,12 +64,12 @@ def explain_impasse(impasse: Impasse) -> str:
     return "\n".join(lines)
 
 
-def explain_unknown(impasse: Impasse, *, spent: int) -> str:
+def explain_unknown(impasse: Impasse, spent: str) -> str:
     """The budget ran out before there was an answer."""
     placed = f"{impasse.placed.count} of {impasse.total} operations were placed"
     return "\n".join(
         [
-            f"no verdict: the budget of {spent} configurations is spent; {placed}",
+            f"no verdict: the budget of {spent} is spent; {placed}",
             "before the return of",
             f"  {_line(impasse.model, impasse.stuck)}",
             "a larger budget, or fewer clients on one key, may settle it.",

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum, auto
 
-from spark_checkers.linearizability.moves import Configuration, Transitions
+from spark_checkers.linearizability.moves import Configuration, Steps, Transitions
 from spark_checkers.linearizability.timeline import Timeline
 
 
@@ -35,8 +35,11 @@ class Outlook(Enum):
 class Foresight:
     """Looks ahead from configurations of one timeline."""
 
-    def __init__(self, line: Timeline, transitions: Transitions, *, always_legal: bool) -> None:
+    def __init__(
+        self, line: Timeline, transitions: Transitions, steps: Steps, *, always_legal: bool
+    ) -> None:
         self._line = line
+        self._steps = steps
         self._transitions = transitions
         self._always_legal = always_legal
         self._next_observer = _next_observers(line)
@@ -47,6 +50,7 @@ class Foresight:
         line, hopeless = self._line, self._transitions.hopeless
         help_by = limit
         for number in self._to_be_placed(position, mask):
+            self._steps.taken += 1
             if hopeless(state, line.kind[number]) and line.returns_at[number] < limit:
                 if not self._saved(here, number):
                     return Outlook.DEAD_END
@@ -70,6 +74,7 @@ class Foresight:
             yield line.kind[number]
         ahead = self._next_observer[line.begun[position]]
         while ahead is not None and ahead < line.begun[until]:
+            self._steps.taken += 1
             yield line.kind[ahead]
             ahead = self._next_observer[ahead + 1]
 
@@ -89,12 +94,12 @@ class Foresight:
         for other in line.in_slots(position, mask & line.overwriting[position]):
             yield line.kind[other]
         for other in range(line.begun[position], line.begun[until]):
+            self._steps.taken += 1
             if line.overwrites[other]:
                 yield line.kind[other]
         for same in line.unknown_kinds:
-            count = (used & same.mask).bit_count()
-            unused = count < len(same.members) and same.available_from[count] <= until
-            if same.overwrites and unused:
+            self._steps.taken += line.used_steps
+            if same.overwrites and same.next_unused(used, until) is not None:
                 yield same.kind
 
 

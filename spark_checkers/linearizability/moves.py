@@ -13,16 +13,22 @@ small; each leaves a legal order to be found wherever there is one.
    alone; or a few that return next and then a last one, and this last one must be seen by somebody
    before anything overwrites it. A configuration in which that is still to happen is *closed*.
 3. An operation of unknown outcome is used only where it changes the state, and never right before
-   an overwriting operation.
+   an overwriting operation. If it overwrites, it is like any other at the end of a row: somebody
+   must see it. So it is used only where an open operation fits what it leaves, or an unknown one.
 4. Having used fewer unknown operations is never worse (the memory of the search makes use of it).
 
 The state that a pruned order reaches is also reached by an order that is kept, so "every state in
-which a legal order can arrive here" stays true of what the search has seen.
+which a legal order can arrive here" stays true of what the search has seen, once it has added what
+unused overwriting operations would leave.
+
+What is done is counted in `Steps`: a configuration can take as many as there are pairs of open
+operations.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from spark_checkers.linearizability.models import Model, State
 from spark_checkers.linearizability.operation import Operation
@@ -35,11 +41,23 @@ Configuration = tuple[int, int, int, int, bool, Trail]
 """Position, slots of open operations not yet placed, state, unknown ones used, closed, order."""
 
 
+@dataclass(slots=True)
+class Steps:
+    """How much work was done, in units of one move, one comparison, one return passed."""
+
+    taken: int = 0
+
+
+CHARACTERS_PER_STEP = 16
+"""A text that is made anew for a state."""
+
+
 class Transitions:
     """The model's steps, each asked for once. States and kinds of operations are numbers here."""
 
-    def __init__(self, model: Model, example: list[Operation]) -> None:
+    def __init__(self, model: Model, example: list[Operation], steps: Steps) -> None:
         self._model = model
+        self._steps = steps
         self._example = example
         self._number: dict[State, int] = {model.initial: 0}
         self.states: list[State] = [model.initial]
@@ -68,15 +86,24 @@ class Transitions:
         if number == len(self.states):
             self.states.append(state)
             self.known.append({})
+            if self._model.foresight and isinstance(state, str):
+                self._steps.taken += len(state) // CHARACTERS_PER_STEP
         return number
 
 
 class Moves:
     """The steps from one configuration to the next."""
 
-    def __init__(self, line: Timeline, transitions: Transitions) -> None:
+    def __init__(self, line: Timeline, transitions: Transitions, steps: Steps) -> None:
         self._line = line
         self._transitions = transitions
+        self._steps = steps
+        kinds = list(enumerate(line.unknown_kinds))
+        self._asking = [place for place, same in kinds if not same.overwrites]
+        self._leaves = {
+            place: transitions.after(0, same.kind)[0] for place, same in kinds if same.overwrites
+        }
+        self._helped: dict[int, tuple[int, ...]] = {}
 
     def settled(self, here: Configuration) -> Configuration:
         """Place what only observes and fits here; pass the returns of what has been placed."""
@@ -84,10 +111,13 @@ class Moves:
         line, known, after = self._line, self._transitions.known[state], self._transitions.after
         kinds, beginning, observing = line.kind, line.beginning, line.observing
         fresh = mask & observing[position]
+        steps = 1
         while True:
+            steps += 1
             while fresh:
                 bit = fresh & -fresh
                 fresh ^= bit
+                steps += 1
                 number = line.occupant[position][bit.bit_length() - 1]
                 kind = kinds[number]
                 if known[kind] if kind in known else after(state, kind):
@@ -95,12 +125,14 @@ class Moves:
                     trail = (number, trail)
                     closed = False
             if mask & line.due_bit[position]:
-                return position, mask, state, used, closed, trail
+                break
             position += 1
             if position == len(beginning):
-                return position, mask, state, used, closed, trail
+                break
             mask |= beginning[position]
             fresh = beginning[position] & observing[position]
+        self._steps.taken += steps
+        return position, mask, state, used, closed, trail
 
     def after(self, here: Configuration) -> Iterator[Configuration]:
         """Every configuration one move further, the most promising first, each made in its turn."""
@@ -110,68 +142,115 @@ class Moves:
         if line.changes[due] and not (closed and line.overwrites[due]):
             for then in after(state, line.kind[due]):
                 yield position, mask ^ line.due_bit[position], then, used, False, (due, trail)
-        unhelpful = []
-        for move in self._of_others(here):
-            if mask & ~move[1] & line.due_bit[position] or after(move[2], line.kind[due]):
-                yield move
-            else:
-                unhelpful.append(move)
-        yield from unhelpful
-        for number, then, spent in self._unknown(position, state, used):
-            yield position, mask, then, spent, True, (number, trail)
+        overwriting = 0 if closed else mask & line.overwriting[position]
+        row = sorted(line.in_slots(position, overwriting), key=line.returns_at.__getitem__)
+        behind = 1 if line.overwrites[due] else len(row)
+        self._steps.taken += mask.bit_count() + len(row) * behind
+        for helpful in (True, False):
+            yield from self._of_others(here, helpful)
+            yield from self._of_rows(here, row, helpful)
+        if line.unknown_kinds:
+            yield from self._of_unknown(here, row)
 
-    def _of_others(self, here: Configuration) -> Iterator[Configuration]:
-        """Moves of known operations, except the due one alone."""
-        position, mask, state, used, closed, trail = here
+    def _of_others(self, here: Configuration, helpful: bool) -> Iterator[Configuration]:
+        """Moves of known operations that do not overwrite, except the due one.
+
+        Those after which the due one fits, or the others.
+        """
+        position, mask, state, used, _, trail = here
         line, after = self._line, self._transitions.after
-        overwriting = mask & line.overwriting[position]
-        others = mask & ~(line.observing[position] | overwriting | line.due_bit[position])
-        for number in line.in_slots(position, others):
+        apart = line.observing[position] | line.overwriting[position] | line.due_bit[position]
+        due = line.kind[line.due[position]]
+        for number in line.in_slots(position, mask & ~apart):
             for then in after(state, line.kind[number]):
-                yield position, mask ^ line.bit[number], then, used, False, (number, trail)
-        if overwriting and not closed:
-            for slots, row in self._rows(position, overwriting):
-                extended = trail
-                for number in row:
-                    extended = (number, extended)
-                then = after(state, line.kind[row[-1]])[0]
-                yield position, mask ^ slots, then, used, True, extended
+                if bool(after(then, due)) is helpful:
+                    yield position, mask ^ line.bit[number], then, used, False, (number, trail)
 
-    def _rows(self, position: int, overwriting: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Rows of overwriting operations, except the due one alone, with their slots.
+    def _of_rows(
+        self, here: Configuration, row: list[int], helpful: bool
+    ) -> Iterator[Configuration]:
+        """Rows of overwriting operations, except the due one alone.
 
         A row is what it hides, next to return first, and then the one that shows.
         """
-        line, due = self._line, self._line.due[position]
-        by_return = sorted(line.in_slots(position, overwriting), key=line.returns_at.__getitem__)
-        for last in by_return:
-            slots = line.bit[last]
-            hidden: tuple[int, ...] = ()
+        position, mask, state, used, _, trail = here
+        line, after = self._line, self._transitions.after
+        due = line.due[position]
+        for last in row:
+            then = after(state, line.kind[last])[0]
+            if (last == due or bool(after(then, line.kind[due]))) is not helpful:
+                continue
+            left = mask ^ line.bit[last]
             if last != due:
-                yield slots, (last,)
-                if line.overwrites[due]:
-                    continue  # it would be the first to hide, and may as well go alone
-            for number in by_return:
-                if number == last:
-                    continue
-                if self._overtaken(position, number):
-                    break
-                slots, hidden = slots | line.bit[number], (*hidden, number)
-                yield slots, (*hidden, last)
+                yield position, left, then, used, True, (last, trail)
+            for slots, hidden in self._hidden(here, row, last):
+                yield position, left ^ slots, then, used, True, (last, hidden)
 
-    def _overtaken(self, position: int, number: int) -> bool:
-        """Will an overwriting operation that has not begun yet return before this one?"""
-        line = self._line
-        return any(
-            line.begins_at[other] > position and line.overwrites[other]
-            for other in line.due[position : line.returns_at[number]]
-        )
+    def _hidden(
+        self, here: Configuration, row: list[int], last: int
+    ) -> Iterator[tuple[int, Trail]]:
+        """What may be hidden behind the last one of a row: the slots, the order so far."""
+        position, trail = here[0], here[5]
+        line, slots = self._line, 0
+        due = line.due[position]
+        if line.overwrites[due] and last != due:
+            return  # it would be the first to hide, and may as well go alone
+        for number in row:
+            if number == last:
+                continue
+            if line.returns_at[number] > line.overtaken_from[position]:
+                return
+            slots, trail = slots | line.bit[number], (number, trail)
+            yield slots, trail
 
-    def _unknown(self, position: int, state: int, used: int) -> Iterator[tuple[int, int, int]]:
-        """Unknown operations that would change the state: which, state after, all used then."""
-        for same in self._line.unknown_kinds:
-            count = (used & same.mask).bit_count()
-            if count < len(same.members) and same.available_from[count] <= position:
-                for then in self._transitions.after(state, same.kind):
+    def _of_unknown(self, here: Configuration, row: list[int]) -> Iterator[Configuration]:
+        """Unknown operations that would change the state, alone or at the end of a row."""
+        position, mask, _, used, closed, trail = here
+        line, kinds = self._line, self._line.unknown_kinds
+        found = self._usable(here)
+        behind = 0 if closed or line.overwrites[line.due[position]] else len(row)
+        self._steps.taken += len(found) * (1 + behind)
+        for place, count, then in found:
+            same = kinds[place]
+            number, spent = same.members[count], used | 1 << (same.offset + count)
+            yield position, mask, then, spent, True, (number, trail)
+            if same.overwrites:
+                for slots, hidden in self._hidden(here, row, number):
+                    yield position, mask ^ slots, then, spent, True, (number, hidden)
+
+    def _usable(self, here: Configuration) -> list[tuple[int, int, int]]:
+        """Kinds of unknown operations worth using: which, how many were used, the state after."""
+        position, mask, state, used, closed, _ = here
+        line, kinds, after = self._line, self._line.unknown_kinds, self._transitions.after
+        open_ = [] if closed else list(line.in_slots(position, mask & ~line.overwriting[position]))
+        places = set(self._asking)
+        if not closed:
+            for kind in {line.kind[number] for number in open_}:
+                places.update(self._helping(kind))
+            for place in self._asking:
+                if kinds[place].next_unused(used, position) is not None:
+                    places.update(self._helping(kinds[place].kind))
+        self._steps.taken += len(open_) + len(places) * line.used_steps
+        found = []
+        for place in sorted(places):
+            count = kinds[place].next_unused(used, position)
+            if count is not None:
+                for then in after(state, kinds[place].kind):
                     if then != state:
-                        yield same.members[count], then, used | 1 << (same.offset + count)
+                        found.append((place, count, then))
+        return found
+
+    def _helping(self, kind: int) -> tuple[int, ...]:
+        """Overwriting unknown operations after which an operation of that kind fits."""
+        found = self._helped.get(kind)
+        if found is None:
+            after = self._transitions.after
+            found = tuple(place for place, then in self._leaves.items() if after(then, kind))
+            self._helped[kind] = found
+        return found
+
+    def left_by_unknown(self, position: int, used: int) -> Iterator[int]:
+        """The states that overwriting operations leave, as far as they were not used."""
+        for place, then in self._leaves.items():
+            if self._line.unknown_kinds[place].next_unused(used, position) is not None:
+                yield then

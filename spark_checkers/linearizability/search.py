@@ -9,11 +9,13 @@ What it reports is exact: `first_unplaceable` is the first return at which the h
 no legal order, whatever the rest of the history says. A walk with `foresight` turns back before it
 gets there, so the place is then found by walking to nearer and nearer ends.
 
-The budget counts configurations, which are what takes time and memory. When it is spent, the
-verdict is *unknown*, unless an answer was `impossible` at first sight. Finding the exact place of
-a proven violation has a budget of its own; should that be spent too, a return is named that cannot
-be passed, but perhaps not the first. Once that return has been reached, nothing is left to find
-out but the states there, and the walk goes on for no more than `LINGERING_STATES`.
+The budget counts configurations, which are what takes memory, and `STEPS_PER_STATE` times as many
+steps, which are what takes time: moves, comparisons, returns passed. No clock is asked, so a
+verdict is the same everywhere. When either is spent, the verdict is *unknown*, unless an answer was
+`impossible` at first sight. Finding the exact place of a proven violation has a budget of its own;
+should that be spent too, a return is named that cannot be passed, but perhaps not the first. Once
+that return has been reached, nothing is left to find out but the states there, and the walk goes on
+for no more than `LINGERING_STATES`.
 
 The walk exists twice, in Python and as compiled code, and gives the same outcome to the last field.
 `Walking` says which; left alone, the search begins in Python and loads compiled code once that is
@@ -39,9 +41,13 @@ from spark_checkers.linearizability.explain import (
 from spark_checkers.linearizability.impossible import Impossible
 from spark_checkers.linearizability.models import Model, State
 from spark_checkers.linearizability.operation import NotForCompiledCode, Operation
-from spark_checkers.linearizability.walk import Enough, PythonWalks, Verdict, Walked, Walks
+from spark_checkers.linearizability.walk import Budget, Enough, PythonWalks, Verdict, Walked, Walks
 
 DEFAULT_BUDGET_STATES = 1_000_000
+
+STEPS_PER_STATE = 256
+"""Steps that a search may take for each configuration of its budget, and for each operation. Easy
+histories take ten."""
 
 LINGERING_STATES = 5_000
 """Configurations spent, after a proven violation has been reached, on what it could have been
@@ -91,7 +97,7 @@ def search(
     if not _PATIENCE.spent_after(len(given)):
         trial = _in_python(given, model, min(budget_states, _PATIENCE.left))
         found = trial.outcome()
-        _PATIENCE.spent_after(found.explored)
+        _PATIENCE.spent_after(_PATIENCE.left if trial.spent else found.explored)
         if trial.budget == budget_states or not trial.spent:
             return found
     try:
@@ -141,6 +147,8 @@ class _Search:
         self._model = model
         self._walks = walks
         self._explored = 0
+        self._steps = 0
+        self._allowed = self._renewed()
 
     def outcome(self) -> Outcome:
         end = self._walks.returns
@@ -149,7 +157,7 @@ class _Search:
         impossible = self._walks.impossible
         if impossible is not None:
             return self._not_linearizable(impossible)
-        walked = self._walk(until=end, limit=end, budget=self.budget)
+        walked = self._walk(until=end, limit=end)
         if walked.verdict is Verdict.LINEARIZABLE:
             return self._linearizable(self._walks.ops(walked))
         if walked.verdict is Verdict.UNKNOWN:
@@ -163,33 +171,41 @@ class _Search:
         """The verdict is clear; how far do orders get?"""
         place = known.position
         enough = Enough(states=known.most_states, explored=LINGERING_STATES)
-        walked = self._walk(until=place + 1, limit=0, budget=self.budget, enough=enough)
+        walked = self._walk(until=place + 1, limit=0, enough=enough)
         if walked.verdict is Verdict.NOT_LINEARIZABLE:
             place = walked.furthest
         return self._stuck(Verdict.NOT_LINEARIZABLE, walked, place)
 
-    def _walk(self, *, until: int, limit: int, budget: int, enough: Enough | None = None) -> Walked:
-        walked = self._walks.walk(until=until, limit=limit, budget=budget, enough=enough)
+    def _renewed(self) -> Budget:
+        """The whole budget, from here on."""
+        steps = STEPS_PER_STATE * (self.budget + self._walks.total)
+        return Budget(states=self._explored + self.budget, steps=self._steps + steps)
+
+    def _walk(self, *, until: int, limit: int, enough: Enough | None = None) -> Walked:
+        allowed = self._allowed
+        left = Budget(states=allowed.states - self._explored, steps=allowed.steps - self._steps)
+        walked = self._walks.walk(until=until, limit=limit, budget=left, enough=enough)
         self._explored += walked.explored
-        self.spent = self.spent or walked.explored == budget
+        self._steps += walked.steps
+        self.spent = self.spent or walked.explored == left.states or walked.steps > left.steps
         return walked
 
     def _located(self, walked: Walked) -> tuple[Walked, int]:
         """The walk that shows the first return that cannot be passed, and that return."""
         passable, impassable, stride = walked.furthest, self._walks.returns, 1
-        allowed = self._explored + self.budget
+        self._allowed = self._renewed()
         while impassable - passable > 1:
             middle = min(passable + stride, (passable + impassable) // 2)
-            nearer = self._walk(until=middle, limit=middle, budget=allowed - self._explored)
+            nearer = self._walk(until=middle, limit=middle)
             if nearer.verdict is Verdict.UNKNOWN:
                 break
             if nearer.verdict is Verdict.LINEARIZABLE:
                 passable, stride = middle, stride * 2
             else:
                 passable, impassable, stride = max(passable, nearer.furthest), middle, 1
-        place, left = impassable - 1, allowed - self._explored
+        place = impassable - 1
         enough = Enough(states=None, explored=LINGERING_STATES)
-        return self._walk(until=impassable, limit=place, budget=left, enough=enough), place
+        return self._walk(until=impassable, limit=place, enough=enough), place
 
     def _linearizable(self, ops: tuple[int, ...]) -> Outcome:
         return Outcome(
@@ -204,7 +220,7 @@ class _Search:
     def _stuck(self, verdict: Verdict, walked: Walked, place: int) -> Outcome:
         impasse = self._impasse(walked, place)
         bad = verdict is Verdict.NOT_LINEARIZABLE
-        words = explain_impasse(impasse) if bad else explain_unknown(impasse, spent=self.budget)
+        words = explain_impasse(impasse) if bad else explain_unknown(impasse, self._spent_on())
         return Outcome(
             verdict=verdict,
             explored=self._explored,
@@ -213,6 +229,11 @@ class _Search:
             states_there=tuple(impasse.states) if bad and impasse.all_states else (),
             explanation=words,
         )
+
+    def _spent_on(self) -> str:
+        if self._steps > self._allowed.steps:
+            return f"{self._allowed.steps} steps"
+        return f"{self.budget} configurations"
 
     def _impasse(self, walked: Walked, place: int) -> Impasse:
         walks = self._walks

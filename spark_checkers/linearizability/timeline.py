@@ -37,6 +37,13 @@ class UnknownKind:
     offset: int = 0
     mask: int = 0
 
+    def next_unused(self, used: int, position: int) -> int | None:
+        """How many were used, if another one has begun by then."""
+        count = (used & self.mask).bit_count()
+        if count < len(self.members) and self.available_from[count] <= position:
+            return count
+        return None
+
 
 @dataclass(slots=True, kw_only=True)
 class Timeline:
@@ -56,6 +63,7 @@ class Timeline:
     # By position: the operation that returns and its bit; how many have begun; the slots of those
     # that begin since the return before; who is in each slot; the slots of those that only observe,
     # and of those that overwrite. A slot keeps its last occupant: masks tell what counts.
+    # `overtaken_from` is the first return of an overwriting operation that begins later than here.
     due: list[int] = field(default_factory=list)
     due_bit: list[int] = field(default_factory=list)
     begun: list[int] = field(default_factory=list)
@@ -63,7 +71,9 @@ class Timeline:
     occupant: list[tuple[int, ...]] = field(default_factory=list)
     observing: list[int] = field(default_factory=list)
     overwriting: list[int] = field(default_factory=list)
+    overtaken_from: list[int] = field(default_factory=list)
     unknown_kinds: list[UnknownKind] = field(default_factory=list)
+    used_steps: int = 1
 
     @property
     def slots(self) -> int:
@@ -147,6 +157,25 @@ def _walk(line: Timeline) -> None:
         line.overwriting.append(overwriting)
         free.append(line.bit[due].bit_length() - 1)
     line.unknown_kinds = _numbered(list(unknown.values()))
+    members = sum(len(same.members) for same in line.unknown_kinds)
+    line.used_steps = steps_of_used(len(line.unknown_kinds), members)
+    line.overtaken_from = _overtaken_from(line)
+
+
+def steps_of_used(kinds: int, members: int) -> int:
+    """What it takes to compare or copy a set of used unknown operations."""
+    return 1 + kinds // 8 + members // 512
+
+
+def _overtaken_from(line: Timeline) -> list[int]:
+    found = [len(line.due)] * len(line.due)
+    for number in line.due:
+        begins = line.begins_at[number]
+        if line.overwrites[number] and begins:
+            found[begins - 1] = min(found[begins - 1], line.returns_at[number])
+    for position in range(len(found) - 2, -1, -1):
+        found[position] = min(found[position], found[position + 1])
+    return found
 
 
 def _add_unknown(line: Timeline, unknown: dict[int, UnknownKind], number: int) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
@@ -40,6 +42,7 @@ class Line(NamedTuple):
     observing: Numbers
     overwriting: Numbers
     occupant: Numbers
+    overtaken_from: Numbers
     requires: Numbers
     leaves: Numbers
     unknown_kind: Numbers
@@ -54,7 +57,8 @@ class Room(NamedTuple):
     before it. `tried` is a hash table of pairs of numbers that stand for a configuration; where
     there are unknown operations, `tried_with` leads from an entry to the last of its used sets, and
     `alike` from each to the one before. `seen` are the states at the furthest position, `seen_at`
-    is where a state was last noted.
+    is where a state was last noted, `least` how many of each unknown kind were used there at least.
+    `wanted` is when a state was last looked for.
     """
 
     counters: Numbers
@@ -67,8 +71,13 @@ class Room(NamedTuple):
     alike: Numbers
     seen: Numbers
     seen_at: Numbers
+    least: Numbers
+    wanted: Numbers
     by_return: Numbers
 
+
+_FILES = sorted(Path(__file__).parent.glob("*.py"))
+_SOURCES = sha256(b"".join(path.read_bytes() for path in _FILES)).hexdigest()[:12]
 
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
 """Compiled code makes no arrays here and need not count who holds them, which takes most of the
@@ -80,9 +89,10 @@ _ONLY_FROM_CODE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper
 def compiled(function: F) -> F:
     """Machine code that Python calls, kept on disk for the next process.
 
-    What is kept is made anew when the file of the function changes. It does not notice changes in
-    other files, so a compiled function calls only such as stand in its own.
+    What is kept is made anew when any file of this folder changes: the name under which it is kept
+    tells.
     """
+    function.__qualname__ = f"{function.__qualname__}-{_SOURCES}"
     try:
         return cast(F, numba.njit(cache=True, **_UNCOUNTED)(function))
     except RuntimeError:  # there is no folder in which it could be kept

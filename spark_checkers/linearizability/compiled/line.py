@@ -54,6 +54,7 @@ def laid_out(
         observing=observing,
         overwriting=overwriting,
         occupant=np.full((returns, slots), -1, np.int64),
+        overtaken_from=np.full(returns, returns, np.int64),
         requires=requires,
         leaves=leaves,
         unknown_kind=unknown_kind,
@@ -120,3 +121,9 @@ def hand_out_slots(line: Line, began: Numbers, ended: Numbers, free: Numbers) ->
         line.observing[position], line.overwriting[position] = observers, overwriters
         free[unused] = line.slot[due]
         unused += 1
+    for position in range(len(line.due) - 1, 0, -1):
+        due, found = line.due[position], line.overtaken_from
+        kind, begins = line.kind[due], line.begins_at[due]
+        found[position - 1] = min(found[position - 1], found[position])
+        if begins and line.leaves[kind] != SAME and line.requires[kind] == ANY:
+            found[begins - 1] = min(found[begins - 1], position)

@@ -6,13 +6,17 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from spark_checkers.linearizability.compiled import layout as at
 from spark_checkers.linearizability.compiled import walk as code
 from spark_checkers.linearizability.compiled.arrays import ANY, NEVER, SAME, Line, Numbers, Room
 from spark_checkers.linearizability.compiled.impossible import first_impossible
 from spark_checkers.linearizability.compiled.line import laid_out
+from spark_checkers.linearizability.compiled.memory import add_left_by_unknown, enlarge
+from spark_checkers.linearizability.compiled.order import unwind
 from spark_checkers.linearizability.models import ANY_STATE, SAME_STATE, Model, State
 from spark_checkers.linearizability.operation import NotForCompiledCode, Operation
-from spark_checkers.linearizability.walk import Enough, Verdict, Walked
+from spark_checkers.linearizability.timeline import steps_of_used
+from spark_checkers.linearizability.walk import Budget, Enough, Verdict, Walked
 
 MOST_UNKNOWN_KINDS = 64
 """A used set is as wide as that; more kinds would take more memory than they save time."""
@@ -69,22 +73,26 @@ class CompiledWalks:
         waits[np.asarray(walked.order)] = waits[line.due[place]] = False
         return list(waits.nonzero()[0].tolist())
 
-    def walk(self, *, until: int, limit: int, budget: int, enough: Enough | None) -> Walked:
+    def walk(self, *, until: int, limit: int, budget: Budget, enough: Enough | None) -> Walked:
         """Try to pass the first `until` returns; these models have no foresight to limit."""
         del limit
         room = _room(self._line, len(self._states))
         most = -1 if enough is None or enough.states is None else enough.states
-        limits = until, budget, most, -1 if enough is None else enough.explored
+        lingering = -1 if enough is None else enough.explored
+        limits = until, budget.states, budget.steps, most, lingering
         while (end := code.advance(self._line, room, *limits)) == code.SHORT_OF_ROOM:
             room = _with_more_room(room)
+        if end != code.FOUND:
+            add_left_by_unknown(self._line, room)
         counters = room.counters
         order = np.empty(self.total, np.int64)
-        begins = code.unwind(room, order)
-        seen = room.seen[: counters[code.STATES]].tolist()
+        begins = unwind(room.trail, int(counters[at.BEST]), order)
+        seen = room.seen[: counters[at.STATES]].tolist()
         return Walked(
             verdict=_VERDICTS[end],
-            explored=int(counters[code.EXPLORED]),
-            furthest=int(counters[code.FURTHEST]),
+            explored=int(counters[at.EXPLORED]),
+            steps=int(counters[at.TAKEN]),
+            furthest=int(counters[at.FURTHEST]),
             order=order[begins:].data,
             states=[self._states[state] for state in seen],
         )
@@ -143,12 +151,12 @@ def _numbers(found: tuple[list[int], ...]) -> Numbers:
 def _room(line: Line, states: int) -> Room:
     """Room for a walk through an ordinary history, and its first configuration."""
     slots, unknown = line.occupant.shape[1], len(line.unknown_kind)
-    moves = slots * slots + slots + unknown + 2
+    moves = (slots + 1) * (slots + unknown) + 2
     configurations = 1 << (2 * len(line.due)).bit_length()
     room = Room(
-        counters=np.zeros(code.COUNTERS, np.int64),
-        here=np.zeros(code.ENTRY, np.int64),
-        stack=np.empty((4 * moves + 256, code.ENTRY), np.int64),
+        counters=np.zeros(at.COUNTERS, np.int64),
+        here=np.zeros(at.ENTRY, np.int64),
+        stack=np.empty((4 * moves + 256, at.ENTRY), np.int64),
         trail=np.empty((2 * len(line.kind) + 4 * moves, 2), np.int64),
         tried=np.full((configurations, 2), -1, np.int64),
         tried_with=np.full(configurations if unknown else 0, -1, np.int64),
@@ -156,32 +164,36 @@ def _room(line: Line, states: int) -> Room:
         alike=np.empty((256 if unknown else 0, 2), np.int64),
         seen=np.empty(states, np.int64),
         seen_at=np.full(states, -1, np.int64),
+        least=np.full(unknown, len(line.unknown_member), np.int64),
+        wanted=np.full(states, -1, np.int64),
         by_return=np.empty(slots, np.int64),
     )
-    room.counters[code.LEFT_THERE] = len(line.kind)
-    room.counters[code.BEST] = -1
-    room.counters[code.USED_SETS] = 1
-    room.counters[code.STACK] = 1
+    room.counters[at.LEFT_THERE] = len(line.kind)
+    room.counters[at.BEST] = -1
+    room.counters[at.USED_SETS] = 1
+    room.counters[at.MOST_MOVES] = moves
+    room.counters[at.USED_STEPS] = steps_of_used(unknown, len(line.unknown_member))
+    room.counters[at.STACK] = 1
     first = room.stack[0]
     first[:] = 0
-    first[code.MASK], first[code.TRAIL], first[code.USES] = line.beginning[0], -1, -1
+    first[at.MASK], first[at.TRAIL], first[at.USES] = line.beginning[0], -1, -1
     return room
 
 
 def _with_more_room(room: Room) -> Room:
     """The same walk, with every part that is half taken made larger."""
     counters, tried, tried_with = room.counters, room.tried, room.tried_with
-    if 2 * counters[code.TRIED] >= len(tried):
+    if 2 * counters[at.TRIED] >= len(tried):
         tried = np.full((4 * len(tried), 2), -1, np.int64)
         tried_with = np.full(4 * len(tried_with), -1, np.int64)
-        code.enlarge(room, tried, tried_with)
+        enlarge(room, tried, tried_with)
     return room._replace(
-        stack=_longer(room.stack, counters[code.STACK]),
-        trail=_longer(room.trail, counters[code.TRAILS]),
+        stack=_longer(room.stack, counters[at.STACK]),
+        trail=_longer(room.trail, counters[at.TRAILS]),
         tried=tried,
         tried_with=tried_with,
-        used=_longer(room.used, counters[code.USED_SETS]),
-        alike=_longer(room.alike, counters[code.EXPLORED]) if len(room.alike) else room.alike,
+        used=_longer(room.used, counters[at.USED_SETS]),
+        alike=_longer(room.alike, counters[at.EXPLORED]) if len(room.alike) else room.alike,
     )
 
 
