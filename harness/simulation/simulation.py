@@ -35,6 +35,7 @@ from harness.simulation.node import Node, Program
 from harness.simulation.object_store import SimObjectStore
 from harness.simulation.observer import NodeTrace, Observer, Unobserved
 from harness.simulation.process import Process
+from harness.simulation.workers import SimWorkers
 from reference_impl.control_plane.memory import MemoryControlPlane, Registers
 from reference_impl.live.network import StreamNetwork
 from reference_impl.ports import ControlPlane, Gate, Network, Ports
@@ -216,6 +217,7 @@ class Simulation:
             control_plane=self._control_plane(node.name, gate),
             clock=node.clock,
             rng=self.chance(f"life {node.lives} of {node.name}"),
+            workers=SimWorkers(),
         )
 
     def _memory_control_plane(self, node: str, gate: Gate) -> ControlPlane:

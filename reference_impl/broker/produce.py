@@ -117,7 +117,6 @@ async def _find(node: Node, context: Context, name: str, acks: int, data: Messag
 
 
 async def _append(partition: Partition, acks: int, records: bytes, answer: Message) -> _Pending:
-    epoch = partition.state.leader_epoch
     try:
         appended = await partition.append(records, acks=acks)
     except KafkaError as error:
@@ -127,7 +126,7 @@ async def _append(partition: Partition, acks: int, records: bytes, answer: Messa
     answer.base_offset = appended.base_offset
     answer.log_append_time_ms = appended.log_append_time_ms
     answer.log_start_offset = appended.log_start_offset
-    return _Pending(partition, epoch, appended, answer)
+    return _Pending(partition, partition.state.leader_epoch, appended, answer)
 
 
 # Kafka tells the log start with an error only where it was looked at.

@@ -1,12 +1,17 @@
 """The codecs of record batches, with a bound on what they unpack to.
 
-A megabyte of compressed zeros can stand for gigabytes. Unpacking therefore writes into a buffer
-that grows only as far as ``MAX_UNPACKED``; what does not fit is refused.
+A megabyte of compressed zeros can stand for gigabytes. Unpacking is therefore one pass into a place
+of a fixed size, and stops where that is full. ``scratch`` is such a place: it may be filled up to
+``MAX_UNPACKED`` bytes, takes memory as it is filled, and is used again and again.
 """
 
 from __future__ import annotations
 
+import mmap
 import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
 
 import cramjam
 from aiokafka.codec import (  # type: ignore[import-untyped]
@@ -18,41 +23,51 @@ from aiokafka.codec import (  # type: ignore[import-untyped]
 
 from reference_impl.kafka.batches import Bytes, Compression
 
-MAX_UNPACKED = 128 << 20
-_FIRST_GUESS = 1 << 16
-_GROWTH = 4
-_XERIAL = b"\x82SNAPPY\0"  # the framing of Java clients around snappy
-_XERIAL_HEADER = 16
-_SIZE = struct.Struct(">i")
+MAX_UNPACKED: Final = 128 << 20
+_KEPT: Final = 4 << 20  # of a scratch place, for the next batch: fresh pages cost more than codecs
+_XERIAL: Final = b"\x82SNAPPY\0"  # the framing of Java clients around snappy
+_XERIAL_HEADER: Final = 16
+_SIZE: Final = struct.Struct(">i")
+_FULL: Final = ("write whole buffer", "is smaller than required")
 
-_UNPACKERS = {
+_Unpacker = Callable[[Bytes, Bytes], int]
+_UNPACKERS: Final[dict[Compression, _Unpacker]] = {
     Compression.gzip: cramjam.gzip.decompress_into,
+    Compression.snappy: cramjam.snappy.decompress_raw_into,
     Compression.lz4: cramjam.lz4.decompress_into,
     Compression.zstd: cramjam.zstd.decompress_into,
 }
+
+_unused: list[mmap.mmap] = []
 
 
 class CannotUnpack(ValueError):
     """The bytes are not what the codec packs, or too much."""
 
 
-def unpack(data: Bytes, codec: Compression, *, limit: int = MAX_UNPACKED) -> Bytes:
-    """The records of a batch as they were before its codec packed them."""
-    if codec is Compression.none:
-        return data
-    if codec is Compression.snappy:
-        return _unpack_snappy(data, limit)
-    unpacker = _UNPACKERS[codec]
-    room = max(_FIRST_GUESS, _GROWTH * len(data))
-    while True:
-        room = min(room, limit)
-        buffer = bytearray(room)
-        try:
-            return memoryview(buffer)[: unpacker(data, buffer)]
-        except (cramjam.DecompressionError, ValueError, OSError) as error:
-            if room >= limit or "write whole buffer" not in str(error):
-                raise CannotUnpack(str(error)) from error
-        room *= _GROWTH
+class TooLong(CannotUnpack):
+    """More bytes come out than are let through."""
+
+
+@contextmanager
+def scratch() -> Iterator[memoryview]:
+    """A place for unpacked records; what is in it lasts as long as the block."""
+    try:
+        place = _unused.pop()
+    except IndexError:
+        place = mmap.mmap(-1, MAX_UNPACKED)
+    try:
+        yield memoryview(place)
+    finally:
+        place.madvise(mmap.MADV_DONTNEED, _KEPT)
+        _unused.append(place)
+
+
+def unpack(data: Bytes, codec: Compression, place: memoryview) -> memoryview:
+    """The records of a batch as they were before its codec packed them, at the start of a place."""
+    if codec is Compression.snappy and bytes(data[: len(_XERIAL)]) == _XERIAL:
+        return _unpack_xerial(memoryview(data), place)
+    return place[: _unpack_one(data, codec, place)]
 
 
 def pack(data: Bytes, codec: Compression, level: int | None = None) -> Bytes:
@@ -68,31 +83,24 @@ def pack(data: Bytes, codec: Compression, level: int | None = None) -> Bytes:
     return bytes(zstd_encode(bytes(data), 3 if level is None else level))
 
 
-def _unpack_snappy(data: Bytes, limit: int) -> Bytes:
-    view = memoryview(data)
-    if bytes(view[: len(_XERIAL)]) != _XERIAL:
-        return _unpack_snappy_block(view, limit)
-    parts: list[Bytes] = []
-    at, left = _XERIAL_HEADER, limit
-    while at < len(view):
-        if at + 4 > len(view):
+def _unpack_xerial(data: memoryview, place: memoryview) -> memoryview:
+    at, filled = _XERIAL_HEADER, 0
+    while at < len(data):
+        if at + 4 > len(data):
             raise CannotUnpack("the last block of the stream has no size")
-        size = _SIZE.unpack_from(view, at)[0]
+        size = _SIZE.unpack_from(data, at)[0]
         at += 4
-        if not 0 <= size <= len(view) - at:
-            raise CannotUnpack(f"a block of {size} bytes where {len(view) - at} are left")
-        parts.append(_unpack_snappy_block(view[at : at + size], left))
-        left -= len(parts[-1])
+        if not 0 <= size <= len(data) - at:
+            raise CannotUnpack(f"a block of {size} bytes where {len(data) - at} are left")
+        filled += _unpack_one(data[at : at + size], Compression.snappy, place[filled:])
         at += size
-    return b"".join(parts)
+    return place[:filled]
 
 
-def _unpack_snappy_block(block: memoryview, limit: int) -> Bytes:
-    data = bytes(block)
+def _unpack_one(data: Bytes, codec: Compression, place: memoryview) -> int:
     try:
-        size = cramjam.snappy.decompress_raw_len(data)
-        if size > limit:
-            raise CannotUnpack(f"{size} bytes unpacked, of which {limit} are let through")
-        return bytes(cramjam.snappy.decompress_raw(data))
-    except (cramjam.DecompressionError, OSError) as error:
+        return _UNPACKERS[codec](data, place)
+    except (cramjam.DecompressionError, ValueError, OSError) as error:
+        if any(words in str(error) for words in _FULL):
+            raise TooLong("there is no more room") from error
         raise CannotUnpack(str(error)) from error

@@ -136,9 +136,9 @@ def compile_walk() -> Walk:
     answer = numba.types.UniTuple(number, 5)  # type: ignore[no-untyped-call]
     signature = answer(place, number, number, number, number)
     try:
-        compiled = numba.njit([signature], cache=True)(walk)
+        compiled = numba.njit([signature], cache=True, nogil=True)(walk)
     except RuntimeError:  # nowhere to keep what was compiled
-        compiled = numba.njit([signature])(walk)
+        compiled = numba.njit([signature], nogil=True)(walk)
 
     def run(data: Bytes, at: int, end: int, count: int, sized: bool) -> Walked:
         view = memoryview(data).toreadonly()

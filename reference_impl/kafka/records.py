@@ -8,7 +8,8 @@ producer's (``repacked``). Headers of records stay the bytes they are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from contextlib import contextmanager
+from typing import Final, NamedTuple
 
 from reference_impl.kafka.batches import (
     HEADER_BYTES,
@@ -23,7 +24,14 @@ from reference_impl.kafka.batches import (
     attributes,
     header,
 )
-from reference_impl.kafka.compression import CannotUnpack, pack, unpack
+from reference_impl.kafka.compression import (
+    MAX_UNPACKED,
+    CannotUnpack,
+    TooLong,
+    pack,
+    scratch,
+    unpack,
+)
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.kafka.record_walk import (
     SOUND,
@@ -33,6 +41,9 @@ from reference_impl.kafka.record_walk import (
     varint,
     walk_records,
 )
+
+SHORT_UNPACKED: Final = 1 << 17
+"""So many bytes are unpacked and walked sooner than they are handed to another thread."""
 
 
 class Record(NamedTuple):
@@ -53,23 +64,58 @@ class Unpacked(NamedTuple):
     end: int
 
 
-def unpacked(data: Bytes, batch: Batch) -> Unpacked:
-    """The records of the one batch in ``data``."""
+@contextmanager
+def unpacked(data: Bytes, batch: Batch) -> Iterator[Unpacked]:
+    """The records of the one batch in ``data``, for as long as the block lasts.
+
+    MESSAGE_TOO_LARGE where they are more than ``MAX_UNPACKED`` bytes.
+    """
+    if batch.codec == Compression.none:
+        yield Unpacked(data=data, start=HEADER_BYTES, end=len(data))
+        return
+    with scratch() as place:
+        try:
+            inside = _unpacked_into(place, data, batch)
+        except TooLong as error:
+            raise KafkaError(
+                ErrorCode.message_too_large,
+                f"The records of the batch are more than {MAX_UNPACKED} bytes uncompressed",
+            ) from error
+        yield inside
+
+
+def short_unpacked(data: Bytes, batch: Batch) -> Unpacked | None:
+    """The same if that takes next to no time; None where it may take long."""
     if batch.codec == Compression.none:
         return Unpacked(data=data, start=HEADER_BYTES, end=len(data))
+    if len(data) > SHORT_UNPACKED:
+        return None
     try:
-        codec = Compression(batch.codec)
-    except ValueError:
-        raise KafkaError(
-            ErrorCode.unknown_server_error, f"Unknown compression type id: {batch.codec}"
-        ) from None
+        return _unpacked_into(memoryview(bytearray(SHORT_UNPACKED)), data, batch)
+    except TooLong:
+        return None
+
+
+def _unpacked_into(place: memoryview, data: Bytes, batch: Batch) -> Unpacked:
+    codec = _codec(batch)
     try:
-        inside = unpack(memoryview(data)[HEADER_BYTES:], codec)
+        inside = unpack(memoryview(data)[HEADER_BYTES:], codec, place)
+    except TooLong:
+        raise
     except CannotUnpack as error:
         raise KafkaError(
             ErrorCode.unknown_server_error, f"Failed to decompress record stream: {error}"
         ) from error
     return Unpacked(data=inside, start=0, end=len(inside))
+
+
+def _codec(batch: Batch) -> Compression:
+    try:
+        return Compression(batch.codec)
+    except ValueError:
+        raise KafkaError(
+            ErrorCode.unknown_server_error, f"Unknown compression type id: {batch.codec}"
+        ) from None
 
 
 def look(inside: Unpacked, batch: Batch) -> Walked:
@@ -85,9 +131,9 @@ def records(data: Bytes, at: int = 0) -> Iterator[Record]:
     """The records of the batch at that place, each with its own offset and timestamp."""
     batch = header(data, at)
     one = memoryview(data)[at : at + batch.size]
-    inside = unpacked(one, batch)
-    look(inside, batch)
-    yield from records_of(inside, batch)
+    with unpacked(one, batch) as inside:
+        look(inside, batch)
+        yield from records_of(inside, batch)
 
 
 def records_of(inside: Unpacked, batch: Batch) -> Iterator[Record]:

@@ -33,6 +33,7 @@ from reference_impl.live.disk import FileDisk
 from reference_impl.live.memory import keep_freed_memory
 from reference_impl.live.object_store import open_object_store
 from reference_impl.live.sockets import SocketNetwork
+from reference_impl.live.workers import ThreadWorkers
 from reference_impl.ports import Address, Ports
 from reference_impl.ports.disk import GatedDisk
 from reference_impl.ports.effects import OpenGate, TracingGate
@@ -121,4 +122,5 @@ def _ports(options: argparse.Namespace) -> Ports:
         control_plane=MemoryControlPlane(Registers(), gate=gate),
         clock=SystemClock(),
         rng=SystemRng(),
+        workers=ThreadWorkers(),
     )

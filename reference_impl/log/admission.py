@@ -1,10 +1,11 @@
 """Admission: what a leader checks in a batch from a client, and what it makes of it.
 
-In Kafka's order, because the first refusal is the answer. ``admit_bytes`` needs no turn in the log:
-base offset, size, checksum, number of batches. ``admit_batch`` does: it knows the time, and looks
-into the records. It changes no more than it must: a batch whose codec the topic keeps and whose
-offsets count from 0 keeps its bytes; a maximum timestamp that is not the records' is set right,
-with a new checksum; only another codec makes it anew.
+In Kafka's order, because the first refusal is the answer: base offset, size, checksum, number of
+batches (``admit_bytes``), then the header and the records. All of that needs no turn in the log
+(``examine``); records whose unpacking may take long are left to workers. What is written depends on
+the time it is written at (``admit``). No more is changed than must be: a batch whose codec the
+topic keeps and whose offsets count from 0 keeps its bytes; a maximum timestamp that is not the
+records' is set right, with a new checksum; only another codec makes it anew.
 
 Per record Kafka checks structure, key and timestamp; one pass answers whether any of that can be
 wrong (``kafka.record_walk``), and only then records are looked at one by one, to say which.
@@ -12,6 +13,7 @@ wrong (``kafka.record_walk``), and only then records are looked at one by one, t
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 from reference_impl.kafka.batches import (
@@ -30,12 +32,23 @@ from reference_impl.kafka.batches import (
 )
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.kafka.record_walk import Walked
-from reference_impl.kafka.records import Record, Unpacked, look, records_of, repacked, unpacked
+from reference_impl.kafka.records import (
+    Record,
+    Unpacked,
+    look,
+    records_of,
+    repacked,
+    short_unpacked,
+    unpacked,
+)
 from reference_impl.log.config import LogConfig
 from reference_impl.log.decisions import admit_checksum, admit_offsets, stamps_append_time
+from reference_impl.ports.workers import Workers
 
 _LAST_OFFSET_ENDS = 27  # Kafka reads the header up to here before it checks its size
 _ZSTD_SINCE = 7
+MOST_RECORD_ERRORS = 10_000
+"""Told of one batch; Kafka tells of every record, and a batch can have millions."""
 _KEYLESS = "Compacted topic cannot accept message without key in topic partition"
 
 
@@ -47,6 +60,14 @@ class RecordErrors(KafkaError):
     ) -> None:
         super().__init__(code, message)
         self.record_errors = record_errors
+
+
+class Examined(NamedTuple):
+    """A batch that may be written, and the latest timestamp of its records."""
+
+    data: Bytes
+    batch: Batch
+    max_timestamp: int
 
 
 class Admitted(NamedTuple):
@@ -126,12 +147,44 @@ def _check_bytes(data: Bytes, at: int, batch: Batch, partition: str, config: Log
         )
 
 
-def admit_batch(
-    data: Bytes, batch: Batch, partition: str, config: LogConfig, now_ms: int
-) -> Admitted:
-    """The batch as the log will keep it, or the reason why it will not."""
+async def examine(
+    data: Bytes, partition: str, config: LogConfig, now_ms: int, workers: Workers
+) -> Examined | None:
+    """The one batch in ``data`` as it may be written; None where there is none, or the refusal."""
+    batch = admit_bytes(data, partition, config)
+    if batch is None:
+        return None
+    if len(data) > batch.size:
+        data = memoryview(data)[: batch.size]
     _check_header(batch, partition)
-    inside = unpacked(data, batch)
+    inside = short_unpacked(data, batch)
+    if inside is not None:
+        return _examine_records(inside, data, batch, partition, config, now_ms)
+    return await workers.run(partial(_examine_packed, data, batch, partition, config, now_ms))
+
+
+def admit(examined: Examined, config: LogConfig, now_ms: int) -> Admitted:
+    """The batch as it is written at this time."""
+    data, batch, max_timestamp = examined
+    append_time = stamps_append_time(config.log_append_time)
+    if append_time:
+        max_timestamp = now_ms
+    if batch.max_timestamp != max_timestamp or batch.log_append_time != append_time:
+        data = timestamped(data, max_timestamp, log_append_time=append_time)
+        batch = header(data)
+    return Admitted(data, batch, now_ms if append_time else NO_TIMESTAMP)
+
+
+def _examine_packed(
+    data: Bytes, batch: Batch, partition: str, config: LogConfig, now_ms: int
+) -> Examined:
+    with unpacked(data, batch) as inside:
+        return _examine_records(inside, data, batch, partition, config, now_ms)
+
+
+def _examine_records(
+    inside: Unpacked, data: Bytes, batch: Batch, partition: str, config: LogConfig, now_ms: int
+) -> Examined:
     target, level = config.target_compression(batch.codec)
     walked = look(inside, batch)
     lowest = highest = batch.max_timestamp
@@ -154,12 +207,7 @@ def admit_batch(
                 f"Message batch size is {batch.size} bytes in append to partition {partition} "
                 f"which exceeds the maximum configured size of {config.max_message_bytes}.",
             )
-    append_time = stamps_append_time(config.log_append_time)
-    max_timestamp = now_ms if append_time else max(highest, NO_TIMESTAMP)
-    if batch.max_timestamp != max_timestamp or batch.log_append_time != append_time:
-        data = timestamped(data, max_timestamp, log_append_time=append_time)
-        batch = header(data)
-    return Admitted(data, batch, now_ms if append_time else NO_TIMESTAMP)
+    return Examined(data, batch, max(highest, NO_TIMESTAMP))
 
 
 def _check_header(batch: Batch, partition: str) -> None:
@@ -206,9 +254,11 @@ def _check_records(
         )
     if in_time and not (walked.keyless and config.compact):
         return
-    errors = []
+    errors: list[tuple[int, str]] = []
     late = False
     for index, record in enumerate(records_of(inside, batch)):
+        if len(errors) == MOST_RECORD_ERRORS:
+            break
         if config.compact and record.key is None:
             errors.append((index, f"{_KEYLESS} {partition}"))
             continue

@@ -26,7 +26,7 @@ from reference_impl.kafka.batches import (
     stamped,
 )
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.log.admission import admit_batch, admit_bytes
+from reference_impl.log.admission import Examined, admit, examine
 from reference_impl.log.config import LogConfig
 from reference_impl.log.decisions import (
     Roll,
@@ -42,6 +42,7 @@ from reference_impl.log.searches import TimestampOffset, first_at_or_after, late
 from reference_impl.log.segment import Segment
 from reference_impl.ports.clock import Clock
 from reference_impl.ports.disk import Disk
+from reference_impl.ports.workers import InPlace, Workers
 
 __all__ = ["Appended", "Log", "TimestampOffset", "UnexpectedAppendOffset"]
 
@@ -69,6 +70,8 @@ class UnexpectedAppendOffset(KafkaError):
 class Log(KeptLog):
     """See the module. ``high_watermark`` may be set; it stays within the log."""
 
+    workers: Workers = InPlace()
+
     @classmethod
     async def open(
         cls,
@@ -80,6 +83,7 @@ class Log(KeptLog):
         clean: bool,
         log_start_offset: int = 0,
         recovery_point: int = 0,
+        workers: Workers | None = None,
     ) -> Log:
         """The log in a directory, recovered if it was not closed cleanly; else a new one."""
         loaded = await load(
@@ -92,6 +96,7 @@ class Log(KeptLog):
             recovery_point=recovery_point,
         )
         log = cls(disk, directory, config, clock, loaded)
+        log.workers = workers or cls.workers
         await log._load_producers()
         return log
 
@@ -104,15 +109,21 @@ class Log(KeptLog):
 
     async def append_as_leader(self, records: Bytes, *, leader_epoch: int) -> Appended:
         """Check one batch of a client, give it offsets and epoch, and write it."""
-        config = self.config
-        batch = admit_bytes(records, self.partition, config)
-        if batch is None:
+        return await self.append_examined(await self.examine(records), leader_epoch=leader_epoch)
+
+    async def examine(self, records: Bytes) -> Examined | None:
+        """Check one batch of a client; others may append until it is."""
+        now_ms = self._clock.now_ms()
+        return await examine(records, self.partition, self.config, now_ms, self.workers)
+
+    async def append_examined(self, examined: Examined | None, *, leader_epoch: int) -> Appended:
+        """Give a batch that was checked its offsets and epoch, and write it."""
+        if examined is None:
             return self._appended(-1, -1, NO_TIMESTAMP, 0)
+        config = self.config
         async with self._turn:
             now_ms = self._clock.now_ms()
-            if len(records) > batch.size:
-                records = memoryview(records)[: batch.size]
-            admitted = admit_batch(records, batch, self.partition, config, now_ms)
+            admitted = admit(examined, config, now_ms)
             base_offset = self.log_end_offset
             batch = placed(admitted.batch, base_offset, leader_epoch)
             if not self.epochs.knows(leader_epoch, base_offset):
@@ -277,10 +288,12 @@ class Log(KeptLog):
 
     async def offset_for_timestamp(self, timestamp: int, *, upto: int) -> TimestampOffset | None:
         """The first record as late as that, if it is below ``upto``."""
-        found = await first_at_or_after(self._segments, timestamp, self.log_start_offset)
+        found = await first_at_or_after(
+            self._segments, timestamp, self.log_start_offset, self.workers
+        )
         return found if found is not None and found.offset < upto else None
 
     async def offset_of_max_timestamp(self, *, upto: int) -> TimestampOffset | None:
         """The first record with the highest timestamp, if it is below ``upto``."""
-        found = await latest(self._segments)
+        found = await latest(self._segments, self.workers)
         return found if found is not None and found.offset < upto else None

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from reference_impl.kafka.records import records
+from reference_impl.kafka.batches import Batch
+from reference_impl.kafka.records import Unpacked, look, records_of, short_unpacked, unpacked
 from reference_impl.log.decisions import may_be_as_late, record_is_as_late
 from reference_impl.log.segment import Segment
+from reference_impl.ports.workers import Workers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,36 +27,61 @@ class TimestampOffset:
 
 
 async def first_at_or_after(
-    segments: Sequence[Segment], timestamp: int, log_start_offset: int
+    segments: Sequence[Segment], timestamp: int, log_start_offset: int, workers: Workers
 ) -> TimestampOffset | None:
     """The first record that is not earlier than this."""
     for segment in segments:
         if may_be_as_late(segment.largest_timestamp, timestamp):
-            return await _first_in(segment, timestamp, log_start_offset)
+            return await _first_in(segment, timestamp, log_start_offset, workers)
     return None
 
 
-async def _first_in(segment: Segment, timestamp: int, start: int) -> TimestampOffset | None:
+async def _first_in(
+    segment: Segment, timestamp: int, start: int, workers: Workers
+) -> TimestampOffset | None:
     place = segment.offsets.place_before(max(segment.times.offset_before(timestamp), start))
     async for at, batch in segment.headers(place):
-        if not may_be_as_late(batch.max_timestamp, timestamp):
-            continue
-        for record in records(await segment.file.read(at, batch.size)):
-            if record.offset >= start and record_is_as_late(record.timestamp, timestamp):
-                return _found(record.timestamp, record.offset, batch.partition_leader_epoch)
+        if may_be_as_late(batch.max_timestamp, timestamp):
+            data = await segment.file.read(at, batch.size)
+            found = await _first_record(data, batch, timestamp, start, workers)
+            if found is not None:
+                return found
     return None
 
 
-async def latest(segments: Sequence[Segment]) -> TimestampOffset | None:
+async def latest(segments: Sequence[Segment], workers: Workers) -> TimestampOffset | None:
     """The first record that has the highest timestamp of all."""
     segment = max(segments, key=lambda each: each.max_timestamp)  # the first of equals
     place = segment.offsets.place_before(segment.max_timestamp_offset)
     async for at, batch in segment.headers(place):
         if batch.max_timestamp == segment.max_timestamp:
-            for record in records(await segment.file.read(at, batch.size)):
-                if record_is_as_late(record.timestamp, batch.max_timestamp):
-                    return _found(record.timestamp, record.offset, batch.partition_leader_epoch)
-            return None
+            data = await segment.file.read(at, batch.size)
+            return await _first_record(data, batch, batch.max_timestamp, 0, workers)
+    return None
+
+
+async def _first_record(
+    data: bytes, batch: Batch, timestamp: int, start: int, workers: Workers
+) -> TimestampOffset | None:
+    """The first record of a batch that is not earlier; by a worker if unpacking may take long."""
+    inside = short_unpacked(data, batch)
+    if inside is not None:
+        return _first(inside, batch, timestamp, start)
+    return await workers.run(partial(_first_unpacked, data, batch, timestamp, start))
+
+
+def _first_unpacked(
+    data: bytes, batch: Batch, timestamp: int, start: int
+) -> TimestampOffset | None:
+    with unpacked(data, batch) as inside:
+        return _first(inside, batch, timestamp, start)
+
+
+def _first(inside: Unpacked, batch: Batch, timestamp: int, start: int) -> TimestampOffset | None:
+    look(inside, batch)
+    for record in records_of(inside, batch):
+        if record.offset >= start and record_is_as_late(record.timestamp, timestamp):
+            return _found(record.timestamp, record.offset, batch.partition_leader_epoch)
     return None
 
 

@@ -8,6 +8,7 @@ from reference_impl.ports.disk import Disk
 from reference_impl.ports.effects import Gate
 from reference_impl.ports.network import Address, Connection, EndOfStream, Listener, Network
 from reference_impl.ports.object_store import ObjectStore
+from reference_impl.ports.workers import Workers
 
 __all__ = [
     "Address",
@@ -22,6 +23,7 @@ __all__ = [
     "ObjectStore",
     "Ports",
     "Rng",
+    "Workers",
 ]
 
 
@@ -36,3 +38,4 @@ class Ports:
     control_plane: ControlPlane
     clock: Clock
     rng: Rng
+    workers: Workers

@@ -205,6 +205,7 @@ class ReplicaManager:
             clean=self._clean,
             log_start_offset=found[checkpoints.LOG_STARTS],
             recovery_point=found[checkpoints.RECOVERY_POINTS],
+            workers=self._ports.workers,
         )
         committed = found[checkpoints.HIGH_WATERMARKS]
         log.high_watermark = max(log.log_start_offset, min(committed, log.log_end_offset))

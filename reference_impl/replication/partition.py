@@ -153,22 +153,27 @@ class Partition(Watched):
 
     async def append(self, records: bytes, *, acks: int) -> Appended:
         """Append what a producer sent; a KafkaError says why not."""
+        self._may_append(acks)
+        examined = await self.log.examine(records)  # a change of role does not wait for this
         async with self._turn:
-            self._must_lead()
-            in_sync = len(self.state.isr)
-            if not enough_replicas_to_append(acks, in_sync, self.min_in_sync):
-                raise KafkaError(
-                    ErrorCode.not_enough_replicas,
-                    f"The size of the current ISR : {in_sync} is insufficient to satisfy the "
-                    f"min.isr requirement of {self.min_in_sync} for partition {self}, "
-                    f"live replica(s) broker.id are : {list(self.state.isr)}",
-                )
-            appended = await self.log.append_as_leader(
-                records, leader_epoch=self.state.leader_epoch
+            self._may_append(acks)
+            appended = await self.log.append_examined(
+                examined, leader_epoch=self.state.leader_epoch
             )
             self._commit()
         self.wake()
         return appended
+
+    def _may_append(self, acks: int) -> None:
+        self._must_lead()
+        in_sync = len(self.state.isr)
+        if not enough_replicas_to_append(acks, in_sync, self.min_in_sync):
+            raise KafkaError(
+                ErrorCode.not_enough_replicas,
+                f"The size of the current ISR : {in_sync} is insufficient to satisfy the "
+                f"min.isr requirement of {self.min_in_sync} for partition {self}, "
+                f"live replica(s) broker.id are : {list(self.state.isr)}",
+            )
 
     def acknowledgement(self, required_offset: int, leader_epoch: int) -> ErrorCode | None:
         """What to tell a producer that waits for all replicas; None: not yet."""

@@ -8,8 +8,10 @@ bounds are far above what was measured and far below what the peers ask for.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import socket
 import struct
+import termios
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from harness.clusters.plan import ClusterPlan
 from harness.clusters.processes import ProcessCluster
 from reference_impl.kafka.apis import API_VERSIONS, FETCH, METADATA, PRODUCE, Api
+from reference_impl.kafka.batches import Compression
 from reference_impl.kafka.errors import ErrorCode
 from reference_impl.kafka.frames import request_frame
 from reference_impl.kafka.message import Message
@@ -232,9 +235,29 @@ def test_a_client_that_never_reads_gets_one_answer_ahead_and_no_more(
     assert answers(cluster)
 
 
-def produce_request(batch: bytes) -> Message:
+def test_others_are_answered_while_bombs_are_unpacked(cluster: ProcessCluster) -> None:
+    bombs = 8
+    bomb = build_batch([(1_700_000_000_000, None, bytes(64 * MB))], compression=Compression.zstd)
+    frame = request_frame(PRODUCE, 9, 7, "hostile", produce_request(bomb))
+    before = resident_mb(cluster)
+    with connect(cluster) as hostile, connect(cluster) as good:
+        hostile.sendall(frame * bombs)
+        answer = read_answer(hostile)
+        plain = build_batch([(1_700_000_000_000, None, b"plain")])
+        ask(good, PRODUCE, 9, produce_request(plain, partition=0))
+        waiting = fcntl.ioctl(hostile, termios.FIONREAD, bytes(4))
+        answered = 1 + struct.unpack("=i", waiting)[0] // (4 + len(answer))
+        assert answered < bombs
+        for _ in range(bombs - 1):
+            assert len(read_answer(hostile)) == len(answer)
+
+    # The memory that they were unpacked into is not kept.
+    assert resident_mb(cluster) - before < 64
+
+
+def produce_request(batch: bytes, partition: int = 1) -> Message:
     request = PRODUCE.request
-    data = request.PartitionProduceData(index=1, records=batch)
+    data = request.PartitionProduceData(index=partition, records=batch)
     topic = request.TopicProduceData(name=TOPIC, partition_data=[data])
     made: Message = request(acks=-1, timeout_ms=PATIENCE_S * 1000, topic_data=[topic])
     return made

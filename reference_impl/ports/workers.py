@@ -1,0 +1,28 @@
+"""The port of long computations: what would keep the event loop from everybody else.
+
+The work is a function of its arguments alone: it touches no port and nothing that others change.
+So few run at once; the others wait, in the order in which they came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+Result = TypeVar("Result")
+
+
+class Workers(Protocol):
+    """Where long computations are done."""
+
+    async def run(self, work: Callable[[], Result]) -> Result:
+        """What the work returns or raises; other tasks have their turns until then."""
+        ...
+
+
+class InPlace:
+    """The caller does it, at once: for programs that have nobody else to serve."""
+
+    async def run(self, work: Callable[[], Result]) -> Result:
+        """What the work returns or raises."""
+        return work()
