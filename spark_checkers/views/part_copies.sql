@@ -5,4 +5,4 @@ SELECT op, topic, partition, base_offset, last_base, offsets, positions, produce
 FROM part_observed
 UNION ALL
 SELECT NULL, topic, partition, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, times, TRUE
-FROM part_settled
+FROM settled_reads

@@ -381,6 +381,116 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
         5-6 fetch 4 => ok b@4 a@5 hw=6
         """,
     ),
+    "the offset of an append that was acknowledged before": (
+        "KFK-030",
+        """
+        1-2 send a => ok 5
+        3-4 send b => ok 5
+        """,
+    ),
+    "an acknowledged record that another was read instead of": (
+        "KFK-031",
+        """
+        send a  => ok 0
+        fetch 0 => ok b@0 hw=1
+        """,
+    ),
+    "an acknowledged record that one reader finds and another passes": (
+        "KFK-031",
+        """
+        send a  => ok 0
+        send b  => ok 1
+        send c  => ok 2
+        fetch 0 => ok a@0 b@1 c@2 hw=3
+        fetch 0 => ok a@0 c@2 hw=3
+        """,
+    ),
+    "one of two records acknowledged at an offset that a reader does not find": (
+        "KFK-031",
+        """
+        1-3 send a => ok 0
+        2-4 send b => ok 0
+        fetch 0    => ok a@0 hw=1
+        """,
+    ),
+    "two records acknowledged at one offset and each read there": (
+        "KFK-034",
+        """
+        1-3 send a => ok 0
+        2-4 send b => ok 0
+        fetch 0    => ok a@0 hw=1
+        fetch 0    => ok b@0 hw=1
+        """,
+    ),
+    "two records that their leaders alone acknowledged and that are both read": (
+        "KFK-034",
+        """
+        send a acks=1 => ok 0
+        fetch 0       => ok a@0 hw=1
+        send b acks=1 => ok 0
+        fetch 0       => ok b@0 hw=1
+        """,
+    ),
+    "an acknowledged record and one that was not, each read there": (
+        "KFK-034",
+        """
+        send a  => ok 0
+        send b  => info REQUEST_TIMED_OUT
+        fetch 0 => ok a@0 hw=1
+        fetch 0 => ok b@0 hw=1
+        fetch 0 => ok b@0 hw=1
+        """,
+    ),
+    "readers that disagree before an unclean election, and one after it": (
+        "KFK-034",
+        """
+        1-2 fetch 0   => ok a@0 hw=1
+        3-4 fetch 0   => ok b@0 hw=1
+        5-9 window clean-election
+        10-11 fetch 0 => ok b@0 hw=1
+        """,
+    ),
+    "one of two records acknowledged at an offset is read there": (
+        "KFK-035",
+        """
+        1-3 send a => ok 0
+        2-4 send b => ok 0
+        fetch 0    => ok a@0 hw=1
+        """,
+    ),
+    "an acknowledged record that was replaced long before an unclean election": (
+        "KFK-035",
+        """
+        1-2 send a    => ok 0
+        3-4 fetch 0   => ok b@0 hw=1
+        5-9 window clean-election
+        10-11 fetch 0 => ok b@0 hw=1
+        """,
+    ),
+    "an unacknowledged append between two that overlap": (
+        "KFK-039",
+        """
+        1-9 send a,b,c,d => ok 0
+        2-8 send x       => info REQUEST_TIMED_OUT
+        3-7 send e       => ok 3
+        10-11 fetch 1    => ok x@1 hw=4
+        """,
+    ),
+    "a short append between two that overlap": (
+        "KFK-039",
+        """
+        1-9 send a,b,c,d => ok 0
+        2-8 send x       => ok 1
+        3-7 send e       => ok 3
+        """,
+    ),
+    "a batch of the same sequence number that is longer": (
+        "KFK-039",
+        """
+        1-4 send a pid=7 seq=0   => ok 0
+        2-3 send b,c pid=7 seq=0 => ok 0
+        """,
+    ),
     "an acknowledged record that lost its key": (
         "KFK-036",
         """
@@ -549,6 +659,24 @@ LEGAL: dict[str, str] = {
         send b        => ok 0
         fetch 0       => ok b@0 hw=1
     """,
+    "an append that its leader alone acknowledged, and lost, while another stays": """
+        send a acks=1 => ok 0
+        send b acks=1 => ok 0
+        send c        => ok 1
+        fetch 0       => ok b@0 c@1 hw=2
+        fetch 0       => ok b@0 c@1 hw=2
+    """,
+    "readers of which one tells no key and no timestamp": """
+        send a#k!5 => info REQUEST_TIMED_OUT
+        fetch 0    => ok a@0#k!5 hw=1
+        fetch 0    => ok a@0!- hw=1
+        fetch 0    => ok a@0#k!5 hw=1
+    """,
+    "a log start that moves while a fetch is answered": """
+        send a,b,c => ok 0
+        fetch 0    => ok a@0 b@1 c@2 hw=3 start=0
+        fetch 0    => ok c@2 hw=3 start=2
+    """,
     "a retry that is not idempotent, read twice": """
         send a  => info REQUEST_TIMED_OUT
         again a => ok 1
@@ -563,6 +691,9 @@ LEGAL: dict[str, str] = {
     "a repeated batch that is answered with the offset it has": """
         send a pid=7 seq=0 => ok 0
         send b pid=7 seq=0 => ok 0
+        send c             => ok 1
+        fetch 0            => ok a@0 c@1 hw=2
+        fetch 0            => ok a@0 c@1 hw=2
     """,
     "an unclean election between two appends that contradict each other": """
         1-2 send a pid=7 seq=1    => ok 8

@@ -1,0 +1,18 @@
+-- Each unsettled read with the send of its value; and for each log one row that stands for its settled
+-- reads. `first_offset` is where the appends of this history begin: what is below may be older.
+-- `unplaced`: of some sends to the topic nobody knows the partition.
+SELECT u.op, u.topic, u.partition, u.record_offset, u.value, u.record_key, u.timestamp, u.clock,
+  least(u.began, coalesce(u.sent_began, u.began)) AS began,
+  greatest(u.answered, coalesce(u.sent_ended, u.answered)) AS ended, 1 AS times, FALSE AS settled,
+  f.first_offset, n.topic IS NOT NULL AS unplaced, u.senders, u.sent_op, u.sent_key, u.sent_timestamp,
+  u.acknowledged_offset, u.producer_id, u.attempts
+FROM unsettled_reads_traced u
+LEFT JOIN (
+  SELECT topic, partition, min(base_offset) AS first_offset FROM part_appends
+  GROUP BY topic, partition
+) f ON u.topic = f.topic AND u.partition = f.partition
+LEFT JOIN (SELECT DISTINCT topic FROM records_sent WHERE partition IS NULL) n ON u.topic = n.topic
+UNION ALL
+SELECT NULL, topic, partition, NULL, NULL, NULL, NULL, NULL, NULL, NULL, times, TRUE, NULL, NULL,
+  NULL, NULL, NULL, NULL, NULL, NULL, NULL
+FROM settled_reads
