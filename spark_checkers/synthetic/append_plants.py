@@ -246,7 +246,7 @@ def _copy(draft: Draft, random: Random, *, told: bool) -> Planted | None:
     end, epoch = operation.completion["high_watermark"], records(operation)[-1][EPOCH]
     extend(operation, [end, *record[VALUE:EPOCH], epoch, *record[KEY:]])
     if told:
-        return draft.planted(operation)
+        return draft.planted(operation, send.first)
     del send.acknowledged.completion["offset"]
     return draft.planted(send.first)
 
@@ -353,8 +353,18 @@ APPEND_PLANTS = (
         seen_by=TIMESTAMPS,
         change=other_payload,
     ),
-    Plant(name="copy", found_by=("KFK-037",), seen_by=TIMESTAMPS, change=copied),
-    Plant(name="copy, untold", found_by=("KFK-038",), seen_by=TIMESTAMPS, change=copied_untold),
+    Plant(
+        name="copy",
+        found_by=("KFK-037", "KFK-038"),
+        seen_by=("KFK-041", *TIMESTAMPS),
+        change=copied,
+    ),
+    Plant(
+        name="copy, untold",
+        found_by=("KFK-038",),
+        seen_by=("KFK-041", *TIMESTAMPS),
+        change=copied_untold,
+    ),
     Plant(
         name="offset given twice",
         found_by=("KFK-039",),
@@ -369,5 +379,10 @@ APPEND_PLANTS = (
     ),
     Plant(name="sequence given twice", found_by=("KFK-041",), change=sequence_given_twice),
     Plant(name="garbage", found_by=("KFK-042",), change=garbage),
-    Plant(name="torn batch", found_by=("KFK-040",), seen_by=TIMESTAMPS, change=torn_batch),
+    Plant(
+        name="torn batch",
+        found_by=("KFK-040",),
+        seen_by=("KFK-041", *TIMESTAMPS),
+        change=torn_batch,
+    ),
 )

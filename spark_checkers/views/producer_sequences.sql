@@ -1,18 +1,29 @@
--- Each append with the one before it by its producer's sequence numbers. A row spans both.
-WITH neighbours AS (
-  SELECT op, topic, partition, clock, base_offset, producer_id, base_sequence, began,
-    coalesce(ended, 9223372036854775807) AS ended,
-    lag(op) OVER of_producer AS earlier_op, lag(base_offset) OVER of_producer AS earlier_offset,
+-- Each sequence number of a producer that is known to stand in a log, with the one before it: sends by
+-- where they were acknowledged, records by where they were read if nobody acknowledged them there. A
+-- row spans both.
+WITH placed AS (
+  SELECT op, topic, partition, clock, began, ended, base_offset, producer_id, producer_epoch,
+    base_sequence, base_sequence + records - 1 AS last_sequence
+  FROM sends
+  WHERE type = 'ok' AND acks = -1 AND base_offset IS NOT NULL AND producer_id IS NOT NULL
+    AND base_sequence IS NOT NULL
+  UNION ALL
+  SELECT sent_op, topic, partition, min(sent_clock), min(sent_began), min(answered), record_offset,
+    producer_id, producer_epoch, base_sequence + sent_position, base_sequence + sent_position
+  FROM unsettled_reads_traced
+  WHERE senders = 1 AND sent_type <> 'fail' AND producer_id IS NOT NULL AND base_sequence IS NOT NULL
+    AND (acknowledged_offset IS NULL OR acks <> -1 OR acknowledged_offset <> record_offset)
+  GROUP BY sent_op, topic, partition, record_offset, producer_id, producer_epoch, base_sequence,
+    sent_position
+),
+neighbours AS (
+  SELECT *, lag(op) OVER of_producer AS earlier_op, lag(base_offset) OVER of_producer AS earlier_offset,
     lag(base_sequence) OVER of_producer AS earlier_sequence,
-    lag(base_sequence + last_offset - base_offset) OVER of_producer AS earlier_last_sequence,
-    lag(began) OVER of_producer AS earlier_began,
-    lag(coalesce(ended, 9223372036854775807)) OVER of_producer AS earlier_ended
-  FROM (
-    SELECT *, fingerprint(topic, partition, 0, '', '', 0) AS log FROM part_appends
-    WHERE producer_id IS NOT NULL
-  ) appends
+    lag(last_sequence) OVER of_producer AS earlier_last_sequence,
+    lag(began) OVER of_producer AS earlier_began, lag(ended) OVER of_producer AS earlier_ended
+  FROM (SELECT *, fingerprint(topic, partition, 0, '', '', 0) AS log FROM placed) logs
   WINDOW of_producer AS (PARTITION BY log, producer_id, producer_epoch
-    ORDER BY base_sequence NULLS LAST, base_offset, op)
+    ORDER BY base_sequence, base_offset, op)
 )
 SELECT op, topic, partition, clock, base_offset, producer_id, base_sequence, earlier_op,
   earlier_offset, earlier_sequence, earlier_last_sequence,

@@ -512,6 +512,67 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
         fetch 1            => ok a@1 hw=2
         """,
     ),
+    "an acknowledged record that is read in two places": (
+        "KFK-038",
+        """
+        send a  => ok 0
+        fetch 0 => ok a@0 a@1 hw=2
+        """,
+    ),
+    "an append of the leader alone that was read, and its offset given away": (
+        "KFK-039",
+        """
+        send a acks=1 => ok 0
+        fetch 0       => ok a@0 hw=1
+        send b        => ok 0
+        """,
+    ),
+    "a sequence number that is read in two places": (
+        "KFK-041",
+        """
+        send a pid=7 seq=0  => info REQUEST_TIMED_OUT
+        again a pid=7 seq=0 => info REQUEST_TIMED_OUT
+        fetch 0             => ok a@0 a@1 hw=2
+        """,
+    ),
+    "sequence numbers of one send in the wrong order": (
+        "KFK-041",
+        """
+        send a,b pid=7 seq=0 => info REQUEST_TIMED_OUT
+        fetch 0              => ok b@0 a@1 hw=2
+        """,
+    ),
+    "a stranger at the offset of the first append": (
+        "KFK-042",
+        """
+        send a  => ok 0
+        fetch 0 => ok stranger@0 hw=1
+        """,
+    ),
+    "a stranger between records that nobody acknowledged": (
+        "KFK-042",
+        """
+        send a,b => info REQUEST_TIMED_OUT
+        fetch 0  => ok a@0 stranger@1 b@2 hw=3
+        """,
+    ),
+    "a committed transaction that a reader of committed records passes over": (
+        "KFK-046",
+        """
+        send a tx=T       => ok 0
+        send b tx=T       => ok 1
+        end T commit      => ok
+        fetch 0 committed => ok a@0 c@3 hw=4 lso=4
+        """,
+    ),
+    "a committed transaction that is not served": (
+        "KFK-048",
+        """
+        send a tx=T       => ok 0
+        end T commit      => ok
+        fetch 0 committed => ok hw=2 lso=2
+        """,
+    ),
     "a record of an unacknowledged send in two places": (
         "KFK-038",
         """
@@ -618,6 +679,44 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
     ),
 }
 
+# What is near to breaking the first rule, and breaks the second.
+OTHERS_SEE_IT: dict[str, tuple[str, str, str]] = {
+    "records that are all there, in the wrong order": (
+        "KFK-046",
+        "KFK-045",
+        """
+        send a  => ok 0
+        send b  => ok 1
+        send c  => ok 2
+        fetch 0 => ok a@0 c@2 b@1 hw=3
+        """,
+    ),
+    "a last stable offset above a high watermark that stays": (
+        "KFK-050",
+        "KFK-053",
+        """
+        fetch 0 epoch=1 => ok hw=1 lso=2 start=0
+        fetch 0 epoch=1 => ok hw=1 lso=2 start=0
+        """,
+    ),
+    "a batch torn apart, with its sequence numbers in their order": (
+        "KFK-041",
+        "KFK-040",
+        """
+        send a,b pid=7 seq=0 => info REQUEST_TIMED_OUT
+        fetch 0              => ok a@0 x@1 b@2 hw=3
+        """,
+    ),
+    "an acknowledged record that is read once, elsewhere": (
+        "KFK-038",
+        "KFK-037",
+        """
+        send a  => ok 0
+        fetch 1 => ok a@1 hw=2
+        """,
+    ),
+}
+
 # Histories that nothing may be said against.
 LEGAL: dict[str, str] = {
     "a log that had records before the history began": """
@@ -671,6 +770,15 @@ LEGAL: dict[str, str] = {
         fetch 0    => ok a@0#k!5 hw=1
         fetch 0    => ok a@0!- hw=1
         fetch 0    => ok a@0#k!5 hw=1
+    """,
+    "transactions whose end is not known": """
+        send a tx=T       => ok 0
+        send b tx=U       => ok 1
+        end T commit      => info REQUEST_TIMED_OUT
+        end U abort       => ok
+        send c            => ok 4
+        fetch 0 committed => ok c@4 hw=5 lso=5
+        fetch 1 committed => ok hw=5 lso=2
     """,
     "a log start that moves while a fetch is answered": """
         send a,b,c => ok 0

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from log_histories import ALSO_BAD, HISTORIES, LEGAL
+from log_histories import ALSO_BAD, HISTORIES, LEGAL, OTHERS_SEE_IT
 from log_lines import events_of
 from log_words import WORDS
 
@@ -37,6 +37,7 @@ TEXTS = {
         if rule.assumes
     },
     **{name: text for name, (_, text) in ALSO_BAD.items()},
+    **{name: text for name, (_, _, text) in OTHERS_SEE_IT.items()},
     **LEGAL,
 }
 Results = dict[str, dict[str, RuleResult]]
@@ -102,6 +103,13 @@ def test_a_legal_history_raises_no_alarm(name: str, results: Results) -> None:
     found = results[name].values()
 
     assert [(r.rule, r.broken, r.findings) for r in found if r.violations or r.broken] == []
+
+
+@pytest.mark.parametrize("name", OTHERS_SEE_IT)
+def test_what_another_rule_sees_is_not_held_against_this_one(name: str, results: Results) -> None:
+    rule, sees_it, _ = OTHERS_SEE_IT[name]
+
+    assert (results[name][rule].violations, results[name][sees_it].violations > 0) == (0, True)
 
 
 @pytest.mark.parametrize("rule", [rule.id for rule in RULES if rule.assumes])

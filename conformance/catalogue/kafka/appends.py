@@ -217,7 +217,7 @@ RULES = (
         sentence="A send that is idempotent or was tried once is in the log at most once.",
         assumes=DURABLE,
         judge=Holds(
-            table="part_copies",
+            table="copies_of_sends",
             when=f"settled OR {ONCE}",
             holds="settled OR offsets = positions",
             show=("base_offset", "last_base", "offsets", "positions", "producer_id", "attempts"),
@@ -256,7 +256,7 @@ RULES = (
         source=f"{PROTOCOL}, record batch",
         sentence="The records of one send follow each other in the log, in their order.",
         judge=Holds(
-            table="part_copies",
+            table="copies_of_sends",
             when=f"settled OR (positions > 1 AND offsets = positions AND {ONCE})",
             holds="settled OR base_offset = last_base",
             show=("base_offset", "last_base", "positions"),
@@ -302,7 +302,7 @@ RULES = (
         source=GUARANTEES,
         sentence="A record read among the appends of the history was sent by one of them.",
         judge=sent(
-            "value IS NOT NULL AND record_offset > first_offset AND NOT unplaced",
+            "value IS NOT NULL AND record_offset >= first_offset AND NOT unplaced",
             "senders > 0",
             "first_offset",
             words=(
