@@ -622,6 +622,22 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
         latest node=2  => ok 4
         """,
     ),
+    "an acknowledged end that is lost, by a request that names no isolation": (
+        "KFK-054",
+        """
+        send a        => ok 0
+        send b        => ok 1
+        latest unsaid => ok 1
+        """,
+    ),
+    "a skipped record, and a fetch that names no isolation": (
+        "KFK-046",
+        """
+        send a            => ok 0
+        send b tx=T       => ok 1
+        fetch 0 unsaid    => ok a@0 c@3 hw=4
+        """,
+    ),
     "a record read below the log start its replica showed": (
         "KFK-052",
         """
@@ -738,6 +754,13 @@ LEGAL: dict[str, str] = {
         fetch 1 epoch=1 => fail OFFSET_OUT_OF_RANGE
         fetch 8 epoch=1 => ok z@8 hw=9 start=8
         at 500          => ok 8 !1000
+    """,
+    "a high watermark that falls, and nobody tells in which epoch": """
+        send a              => ok 0
+        fetch 0             => ok a@0 hw=1
+        fetch 1 epoch=-1    => ok hw=1
+        fetch 1             => ok hw=0
+        fetch 1 epoch=-1    => ok hw=0
     """,
     "a new leader whose high watermark lags": """
         send a epoch=1  node=1 => ok 0
