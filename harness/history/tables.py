@@ -155,7 +155,7 @@ asked_timestamp     bigint  timestamp that list_offsets asked for; -1 latest, -2
 isolation           string  read_committed or read_uncommitted (also if not told); null if not known
 answered_offset     bigint  offset answered: assigned by produce, listed, or end of an epoch
 leader_epoch        bigint  leader epoch answered; null for -1
-current_leader_epoch  bigint  epoch the request names as current, which an ok answer confirms; null for -1
+current_leader_epoch  bigint  epoch the request names as current, which an ok confirms; null for -1
 asked_epoch         bigint  epoch that offset_for_leader_epoch asked about
 high_watermark      bigint  high watermark answered
 last_stable_offset  bigint  last stable offset answered

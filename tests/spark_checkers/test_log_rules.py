@@ -18,8 +18,8 @@ from log_histories import ALSO_BAD, HISTORIES, LEGAL, OTHERS_SEE_IT
 from log_lines import events_of
 from log_words import WORDS
 
-from conformance.catalogue import CATALOGUE
 import harness.history as history_package
+from conformance.catalogue import CATALOGUE
 from harness.history import History, history_of
 from harness.rules import Level, Rule, RuleResult
 from spark_checkers.circumstances import circumstances_of
