@@ -16,7 +16,7 @@ from .history import History
 from .lines import Event, canonical
 from .micro_operations import MICRO_OPERATIONS, lay_out_micro_operations
 from .pairing import Operation, Pairing
-from .sends import Emit, Row, SendBook, whole
+from .sends import Emit, Row, SendBook, named, whole
 
 REGISTER_CALLS: Final = frozenset(
     {
@@ -35,6 +35,8 @@ REGISTER_CALLS: Final = frozenset(
 _NAME_OFFSETS: Final = frozenset({"fetch", "delete_records"})
 _ANSWER_OFFSETS: Final = frozenset({"produce", "list_offsets", "offset_for_leader_epoch"})
 _GROUP_OFFSETS: Final = frozenset({"offset_commit", "txn_offset_commit", "offset_fetch"})
+# What Kafka's protocol assumes of a request that does not say.
+_DEFAULT_ISOLATION: Final = {"fetch": "read_uncommitted", "list_offsets": "read_uncommitted"}
 _UNFIT: Final = (TypeError, ValueError, KeyError, IndexError, AttributeError)
 
 
@@ -155,11 +157,11 @@ class RowBuilder:
             "acks": invoke.get("acks"),
             "asked_offset": asked_offset if f in _NAME_OFFSETS else None,
             "asked_timestamp": invoke.get("timestamp") if f == "list_offsets" else None,
-            "isolation": invoke.get("isolation"),
+            "isolation": invoke.get("isolation", _DEFAULT_ISOLATION.get(f)),
             "answered_offset": completion.get("offset") if f in _ANSWER_OFFSETS else None,
             "found_timestamp": completion.get("found_timestamp"),
-            "leader_epoch": completion.get("leader_epoch"),
-            "current_leader_epoch": invoke.get("leader_epoch"),
+            "leader_epoch": named(completion.get("leader_epoch")),
+            "current_leader_epoch": named(invoke.get("leader_epoch")),
             "asked_epoch": invoke.get("epoch"),
             "high_watermark": completion.get("high_watermark"),
             "last_stable_offset": completion.get("last_stable_offset"),

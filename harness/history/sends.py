@@ -34,6 +34,11 @@ def whole(value: object) -> int | None:
     return value
 
 
+def named(number: int | None) -> int | None:
+    """A number as Kafka writes it: -1 is none."""
+    return None if number is None or number < 0 else number
+
+
 @dataclass(slots=True, kw_only=True)
 class _Send:
     first: Event
@@ -107,7 +112,7 @@ class SendBook:
             send.acknowledged += 1
             if send.outcome != "ok":
                 send.outcome, send.error = "ok", None
-                send.base_offset = _named(whole(completion.get("offset")))
+                send.base_offset = named(whole(completion.get("offset")))
                 send.settled_by, send.ended = completion.get("index"), operation.answered
             return
         if send.outcome == "ok":
@@ -158,13 +163,8 @@ class SendBook:
             self._emit("records_sent", shared | row)
 
 
-def _named(number: int | None) -> int | None:
-    """A number as Kafka writes it: -1 is none."""
-    return None if number is None or number < 0 else number
-
-
 def _producer(send: _Send) -> list[int | None]:
-    parts = [_named(whole(part)) for part in send.producer or (None, None, None)]
+    parts = [named(whole(part)) for part in send.producer or (None, None, None)]
     return parts if send.one_producer and parts[0] is not None else [None] * len(parts)
 
 

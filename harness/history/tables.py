@@ -152,10 +152,10 @@ attempt             int     which attempt of the send
 acks                int     acks asked for by produce: -1 all, 1 leader, 0 none
 asked_offset        bigint  offset that a fetch or delete_records asked for
 asked_timestamp     bigint  timestamp that list_offsets asked for; -1 latest, -2 earliest, ...
-isolation           string  read_committed or read_uncommitted; null if not recorded
+isolation           string  read_committed or read_uncommitted (also if not told); null if not known
 answered_offset     bigint  offset answered: assigned by produce, listed, or end of an epoch
-leader_epoch        bigint  leader epoch answered
-current_leader_epoch  bigint  epoch the request names as current, which an ok answer confirms
+leader_epoch        bigint  leader epoch answered; null for -1
+current_leader_epoch  bigint  epoch the request names as current, which an ok confirms; null for -1
 asked_epoch         bigint  epoch that offset_for_leader_epoch asked about
 high_watermark      bigint  high watermark answered
 last_stable_offset  bigint  last stable offset answered
@@ -185,7 +185,7 @@ timestamp       bigint  timestamp of the record in ms
 leader_epoch    bigint  leader epoch of its batch; null if not recorded
 asked_offset    bigint  offset the fetch asked for
 follows         bigint  offset of the record before it; of the first: asked_offset - 1
-isolation       string  read_committed or read_uncommitted; null if not recorded
+isolation       string  read_committed or read_uncommitted (also if not told); null if not known
 rebalanced      boolean  whether the partition was taken or given during the operation
 type            string  outcome of the operation; what an info or fail poll returned counts too
 clock           string  the time domain of began and answered
@@ -252,7 +252,7 @@ node             bigint  the node that was asked
 topic            string  topic
 partition        int     partition
 asked_timestamp  bigint  -1 latest, -2 earliest, -3 maximum, -4 local, -5 tiered; else ms
-isolation        string  read_committed or read_uncommitted; null if not recorded
+isolation        string  read_committed or read_uncommitted (also if not told); null if not known
 type             string  ok, fail or info
 error            string  name of the error; null where none was recorded
 answered_offset  bigint  the offset answered

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from random import Random
 
-from spark_checkers.synthetic.drafts import Draft, Plant, Planted
+from spark_checkers.synthetic.drafts import Draft, Operation, Plant, Planted
 from spark_checkers.synthetic.log_cells import (
     EPOCH,
     KEY,
@@ -191,7 +191,7 @@ def overwritten(draft: Draft, random: Random) -> Planted | None:
     send, offset = chosen
     for _, record in readers(draft, send.place, offset):
         record[VALUE] = "nobody sent this"
-    return draft.planted(*seen_by(draft, send.place, offset))
+    return draft.planted(send.first, *seen_by(draft, send.place, offset))
 
 
 def other_payload(draft: Draft, random: Random) -> Planted | None:
@@ -246,7 +246,7 @@ def _copy(draft: Draft, random: Random, *, told: bool) -> Planted | None:
     end, epoch = operation.completion["high_watermark"], records(operation)[-1][EPOCH]
     extend(operation, [end, *record[VALUE:EPOCH], epoch, *record[KEY:]])
     if told:
-        return draft.planted(operation)
+        return draft.planted(operation, send.first)
     del send.acknowledged.completion["offset"]
     return draft.planted(send.first)
 
@@ -259,6 +259,23 @@ def offset_given_twice(draft: Draft, random: Random) -> Planted | None:
     one, other = pair
     other.told(one.base)
     return draft.planted(one.first, other.first)
+
+
+def offset_given_twice_and_read(draft: Draft, random: Random) -> Planted | None:
+    """Two sends at once are told the same offset, and each is read there by some readers."""
+    found = (one for one in _plain_and_read(draft) if len(seen_by(draft, one.place, one.base)) > 1)
+    send = picked(random, found)
+    if send is None:
+        return None
+    own = {"process": draft.free_process, "time": send.first.invoke["time"]}
+    invoke = {**send.first.invoke, **own, "send": "another", "records": [["another", 1_000]]}
+    invoke.pop("producer", None)
+    completion = {**send.first.completion, **own, "send": "another"}
+    completion["time"] = send.first.completion["time"]
+    other = draft.add(Operation(invoke, completion))
+    _, record = list(readers(draft, send.place, send.base))[-1]
+    record[VALUE:] = ["another", 1_000, record[EPOCH]]
+    return draft.planted(other, send.first, *seen_by(draft, send.place, send.base))
 
 
 def sequence_given_twice(draft: Draft, random: Random) -> Planted | None:
@@ -324,22 +341,48 @@ APPEND_PLANTS = (
     Plant(name="lost", found_by=("KFK-031",), seen_by=("KFK-046", "KFK-048"), change=lost),
     Plant(name="failed and read", found_by=("KFK-033",), change=failed_and_read),
     Plant(name="readers disagree", found_by=("KFK-034",), change=readers_disagree),
-    Plant(name="overwritten", found_by=("KFK-035",), seen_by=("KFK-042",), change=overwritten),
+    Plant(
+        name="overwritten",
+        found_by=("KFK-031", "KFK-035"),
+        seen_by=("KFK-042",),
+        change=overwritten,
+    ),
     Plant(
         name="other payload",
         found_by=("KFK-036",),
         seen_by=TIMESTAMPS,
         change=other_payload,
     ),
-    Plant(name="copy", found_by=("KFK-037",), seen_by=TIMESTAMPS, change=copied),
-    Plant(name="copy, untold", found_by=("KFK-038",), seen_by=TIMESTAMPS, change=copied_untold),
+    Plant(
+        name="copy",
+        found_by=("KFK-037", "KFK-038"),
+        seen_by=("KFK-041", *TIMESTAMPS),
+        change=copied,
+    ),
+    Plant(
+        name="copy, untold",
+        found_by=("KFK-038",),
+        seen_by=("KFK-041", *TIMESTAMPS),
+        change=copied_untold,
+    ),
     Plant(
         name="offset given twice",
         found_by=("KFK-039",),
-        seen_by=("KFK-030", "KFK-032", "KFK-035", "KFK-037", "KFK-041", *TIMESTAMPS),
+        seen_by=("KFK-030", "KFK-031", "KFK-032", "KFK-035", "KFK-037", "KFK-041", *TIMESTAMPS),
         change=offset_given_twice,
+    ),
+    Plant(
+        name="offset given twice and read",
+        found_by=("KFK-034", "KFK-035", "KFK-039"),
+        seen_by=("KFK-031", *TIMESTAMPS),
+        change=offset_given_twice_and_read,
     ),
     Plant(name="sequence given twice", found_by=("KFK-041",), change=sequence_given_twice),
     Plant(name="garbage", found_by=("KFK-042",), change=garbage),
-    Plant(name="torn batch", found_by=("KFK-040",), seen_by=TIMESTAMPS, change=torn_batch),
+    Plant(
+        name="torn batch",
+        found_by=("KFK-040",),
+        seen_by=("KFK-041", *TIMESTAMPS),
+        change=torn_batch,
+    ),
 )

@@ -331,8 +331,13 @@ def deleted_too_little(draft: Draft, random: Random) -> Planted | None:
 ENDS = ("KFK-050", "KFK-051", "KFK-054", "KFK-073")
 
 FETCH_PLANTS = (
-    Plant(name="backwards", found_by=("KFK-045",), seen_by=("KFK-046",), change=backwards),
-    Plant(name="gap", found_by=("KFK-046",), change=gap),
+    Plant(
+        name="backwards",
+        found_by=("KFK-045",),
+        seen_by=("KFK-031", "KFK-046"),
+        change=backwards,
+    ),
+    Plant(name="gap", found_by=("KFK-046",), seen_by=("KFK-031",), change=gap),
     Plant(name="beyond the end", found_by=("KFK-047",), seen_by=ENDS, change=beyond_the_end),
     Plant(name="empty", found_by=("KFK-048",), change=empty),
     Plant(name="refused", found_by=("KFK-049",), change=refused),

@@ -247,7 +247,7 @@ LINEAGE_PLANTS = (
     Plant(
         name="torn transaction",
         found_by=("KFK-080",),
-        seen_by=("KFK-046",),
+        seen_by=("KFK-031", "KFK-046"),
         change=torn_transaction,
     ),
     Plant(

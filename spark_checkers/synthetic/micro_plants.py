@@ -355,5 +355,5 @@ READ_PLANTS = (
         seen_by=STEPS,
         change=nonmonotonic_send_inside,
     ),
-    Plant(name="garbage-read", found_by=("KFK-014",), change=garbage),
+    Plant(name="garbage-read", found_by=("KFK-014",), seen_by=("KFK-042",), change=garbage),
 )

@@ -6,8 +6,8 @@
 SELECT op, topic, partition, clock, node, f, began, answered, isolation, first_offset, last_offset,
   last_stable_offset, log_start_offset, asked_offset,
   coalesce(current_leader_epoch, CASE WHEN asked_timestamp = -1 THEN leader_epoch END) AS epoch,
-  CASE WHEN f = 'fetch' THEN greatest(coalesce(high_watermark, -1), coalesce(last_offset + 1, -1),
-      coalesce(last_stable_offset, -1))
+  CASE WHEN f = 'fetch' THEN greatest(coalesce(high_watermark, last_stable_offset, -1),
+      coalesce(last_offset + 1, -1))
     WHEN asked_timestamp = -1 THEN answered_offset
     WHEN f = 'produce' AND acks = -1 THEN answered_offset + 1 END AS reach,
   CASE WHEN f = 'fetch' THEN high_watermark

@@ -13,7 +13,9 @@ WITH known AS (
   FROM part_unserved e
   JOIN records_sent r ON e.topic = r.topic AND e.partition = r.partition
     AND e.asked_offset = r.record_offset
-  WHERE r.type = 'ok' AND r.acks = -1 AND (NOT e.committed OR r.transaction IS NULL)
+  LEFT JOIN transactions_committed c ON r.transaction = c.transaction
+  WHERE r.type = 'ok' AND r.acks = -1
+    AND (NOT e.committed OR r.transaction IS NULL OR c.transaction IS NOT NULL)
   GROUP BY e.op
 )
 SELECT e.op, e.topic, e.partition, e.node, e.asked_offset, e.high_watermark, e.last_stable_offset,

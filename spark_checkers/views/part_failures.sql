@@ -6,7 +6,7 @@ JOIN (SELECT DISTINCT topic, partition FROM part_reads) read
 LEFT JOIN (
   SELECT topic, partition, sent_op, sent_position, min(op) AS read_op,
     min(record_offset) AS record_offset
-  FROM part_strays WHERE sent_type = 'fail' AND senders = 1
+  FROM unsettled_reads_traced WHERE sent_type = 'fail' AND senders = 1
   GROUP BY topic, partition, sent_op, sent_position
 ) s ON r.topic = s.topic AND r.partition = s.partition AND r.op = s.sent_op
   AND r.position = s.sent_position

@@ -8,6 +8,6 @@ SELECT sent_op AS op, topic, partition, sent_clock AS clock, min(sent_began) AS 
   count(DISTINCT record_offset) AS offsets, count(DISTINCT sent_position) AS positions,
   min(producer_id) AS producer_id, min(producer_epoch) AS producer_epoch,
   min(base_sequence) AS base_sequence, min(attempts) AS attempts
-FROM part_strays
+FROM unsettled_reads_traced
 WHERE senders = 1 AND sent_type <> 'fail' AND acknowledged_offset IS NULL
 GROUP BY topic, partition, sent_op, sent_clock, sent_type

@@ -1,6 +1,6 @@
 -- Each append, and each answer that names the latest offset, against everything that was over before
--- it began: `acked_earlier` is the first acknowledgement of an append beyond it, `shown_earlier` the
--- first answer that showed a log beyond it. Offsets are the order of a log, so what was over before an
+-- it began: `acked_earlier` is the first acknowledgement of an append beyond or beside it, `shown_earlier`
+-- the first answer that showed a log beyond it. Offsets are the order of a log, so what was over before an
 -- append began lies below it. An append at offset n stands at level 2n and an end n at level 2n - 1: an
 -- append does not contradict its own acknowledgement, but it does contradict an end beyond it.
 WITH levels AS (
@@ -21,10 +21,12 @@ distinct_levels AS (
   FROM levels GROUP BY fingerprint(topic, partition, 0, clock, '', 0), level
 ),
 placed AS (
-  SELECT *, min(acked_at) OVER beyond AS acked_earlier, min(shown_at) OVER beyond AS shown_earlier
+  SELECT *,
+    min(acked_at) OVER (PARTITION BY log ORDER BY level DESC
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS acked_earlier,
+    min(shown_at) OVER (PARTITION BY log ORDER BY level DESC
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS shown_earlier
   FROM distinct_levels
-  WINDOW beyond AS (PARTITION BY log ORDER BY level DESC
-    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 )
 SELECT op, topic, partition, level % 2 = 0 AS appended, told, times, clock, asked_at, acked_earlier,
   shown_earlier,

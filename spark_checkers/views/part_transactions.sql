@@ -7,7 +7,7 @@ WITH reads AS (
     AND m.record_offset = s.record_offset AND m.value = s.value
   WHERE s.isolation = 'read_committed'
   UNION ALL
-  SELECT transaction, op, clock, answered FROM part_strays
+  SELECT transaction, op, clock, answered FROM unsettled_reads_traced
   WHERE transaction IS NOT NULL AND senders = 1 AND acknowledged_offset IS NULL
     AND isolation = 'read_committed'
 ),

@@ -381,6 +381,116 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
         5-6 fetch 4 => ok b@4 a@5 hw=6
         """,
     ),
+    "the offset of an append that was acknowledged before": (
+        "KFK-030",
+        """
+        1-2 send a => ok 5
+        3-4 send b => ok 5
+        """,
+    ),
+    "an acknowledged record that another was read instead of": (
+        "KFK-031",
+        """
+        send a  => ok 0
+        fetch 0 => ok b@0 hw=1
+        """,
+    ),
+    "an acknowledged record that one reader finds and another passes": (
+        "KFK-031",
+        """
+        send a  => ok 0
+        send b  => ok 1
+        send c  => ok 2
+        fetch 0 => ok a@0 b@1 c@2 hw=3
+        fetch 0 => ok a@0 c@2 hw=3
+        """,
+    ),
+    "one of two records acknowledged at an offset that a reader does not find": (
+        "KFK-031",
+        """
+        1-3 send a => ok 0
+        2-4 send b => ok 0
+        fetch 0    => ok a@0 hw=1
+        """,
+    ),
+    "two records acknowledged at one offset and each read there": (
+        "KFK-034",
+        """
+        1-3 send a => ok 0
+        2-4 send b => ok 0
+        fetch 0    => ok a@0 hw=1
+        fetch 0    => ok b@0 hw=1
+        """,
+    ),
+    "two records that their leaders alone acknowledged and that are both read": (
+        "KFK-034",
+        """
+        send a acks=1 => ok 0
+        fetch 0       => ok a@0 hw=1
+        send b acks=1 => ok 0
+        fetch 0       => ok b@0 hw=1
+        """,
+    ),
+    "an acknowledged record and one that was not, each read there": (
+        "KFK-034",
+        """
+        send a  => ok 0
+        send b  => info REQUEST_TIMED_OUT
+        fetch 0 => ok a@0 hw=1
+        fetch 0 => ok b@0 hw=1
+        fetch 0 => ok b@0 hw=1
+        """,
+    ),
+    "readers that disagree before an unclean election, and one after it": (
+        "KFK-034",
+        """
+        1-2 fetch 0   => ok a@0 hw=1
+        3-4 fetch 0   => ok b@0 hw=1
+        5-9 window clean-election
+        10-11 fetch 0 => ok b@0 hw=1
+        """,
+    ),
+    "one of two records acknowledged at an offset is read there": (
+        "KFK-035",
+        """
+        1-3 send a => ok 0
+        2-4 send b => ok 0
+        fetch 0    => ok a@0 hw=1
+        """,
+    ),
+    "an acknowledged record that was replaced long before an unclean election": (
+        "KFK-035",
+        """
+        1-2 send a    => ok 0
+        3-4 fetch 0   => ok b@0 hw=1
+        5-9 window clean-election
+        10-11 fetch 0 => ok b@0 hw=1
+        """,
+    ),
+    "an unacknowledged append between two that overlap": (
+        "KFK-039",
+        """
+        1-9 send a,b,c,d => ok 0
+        2-8 send x       => info REQUEST_TIMED_OUT
+        3-7 send e       => ok 3
+        10-11 fetch 1    => ok x@1 hw=4
+        """,
+    ),
+    "a short append between two that overlap": (
+        "KFK-039",
+        """
+        1-9 send a,b,c,d => ok 0
+        2-8 send x       => ok 1
+        3-7 send e       => ok 3
+        """,
+    ),
+    "a batch of the same sequence number that is longer": (
+        "KFK-039",
+        """
+        1-4 send a pid=7 seq=0   => ok 0
+        2-3 send b,c pid=7 seq=0 => ok 0
+        """,
+    ),
     "an acknowledged record that lost its key": (
         "KFK-036",
         """
@@ -400,6 +510,67 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
         """
         send a pid=7 seq=0 => ok 0
         fetch 1            => ok a@1 hw=2
+        """,
+    ),
+    "an acknowledged record that is read in two places": (
+        "KFK-038",
+        """
+        send a  => ok 0
+        fetch 0 => ok a@0 a@1 hw=2
+        """,
+    ),
+    "an append of the leader alone that was read, and its offset given away": (
+        "KFK-039",
+        """
+        send a acks=1 => ok 0
+        fetch 0       => ok a@0 hw=1
+        send b        => ok 0
+        """,
+    ),
+    "a sequence number that is read in two places": (
+        "KFK-041",
+        """
+        send a pid=7 seq=0  => info REQUEST_TIMED_OUT
+        again a pid=7 seq=0 => info REQUEST_TIMED_OUT
+        fetch 0             => ok a@0 a@1 hw=2
+        """,
+    ),
+    "sequence numbers of one send in the wrong order": (
+        "KFK-041",
+        """
+        send a,b pid=7 seq=0 => info REQUEST_TIMED_OUT
+        fetch 0              => ok b@0 a@1 hw=2
+        """,
+    ),
+    "a stranger at the offset of the first append": (
+        "KFK-042",
+        """
+        send a  => ok 0
+        fetch 0 => ok stranger@0 hw=1
+        """,
+    ),
+    "a stranger between records that nobody acknowledged": (
+        "KFK-042",
+        """
+        send a,b => info REQUEST_TIMED_OUT
+        fetch 0  => ok a@0 stranger@1 b@2 hw=3
+        """,
+    ),
+    "a committed transaction that a reader of committed records passes over": (
+        "KFK-046",
+        """
+        send a tx=T       => ok 0
+        send b tx=T       => ok 1
+        end T commit      => ok
+        fetch 0 committed => ok a@0 c@3 hw=4 lso=4
+        """,
+    ),
+    "a committed transaction that is not served": (
+        "KFK-048",
+        """
+        send a tx=T       => ok 0
+        end T commit      => ok
+        fetch 0 committed => ok hw=2 lso=2
         """,
     ),
     "a record of an unacknowledged send in two places": (
@@ -449,6 +620,22 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
         """
         fetch 5 node=1 => ok hw=5
         latest node=2  => ok 4
+        """,
+    ),
+    "an acknowledged end that is lost, by a request that names no isolation": (
+        "KFK-054",
+        """
+        send a        => ok 0
+        send b        => ok 1
+        latest unsaid => ok 1
+        """,
+    ),
+    "a skipped record, and a fetch that names no isolation": (
+        "KFK-046",
+        """
+        send a            => ok 0
+        send b tx=T       => ok 1
+        fetch 0 unsaid    => ok a@0 c@3 hw=4
         """,
     ),
     "a record read below the log start its replica showed": (
@@ -508,6 +695,44 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
     ),
 }
 
+# What is near to breaking the first rule, and breaks the second.
+OTHERS_SEE_IT: dict[str, tuple[str, str, str]] = {
+    "records that are all there, in the wrong order": (
+        "KFK-046",
+        "KFK-045",
+        """
+        send a  => ok 0
+        send b  => ok 1
+        send c  => ok 2
+        fetch 0 => ok a@0 c@2 b@1 hw=3
+        """,
+    ),
+    "a last stable offset above a high watermark that stays": (
+        "KFK-050",
+        "KFK-053",
+        """
+        fetch 0 epoch=1 => ok hw=1 lso=2 start=0
+        fetch 0 epoch=1 => ok hw=1 lso=2 start=0
+        """,
+    ),
+    "a batch torn apart, with its sequence numbers in their order": (
+        "KFK-041",
+        "KFK-040",
+        """
+        send a,b pid=7 seq=0 => info REQUEST_TIMED_OUT
+        fetch 0              => ok a@0 x@1 b@2 hw=3
+        """,
+    ),
+    "an acknowledged record that is read once, elsewhere": (
+        "KFK-038",
+        "KFK-037",
+        """
+        send a  => ok 0
+        fetch 1 => ok a@1 hw=2
+        """,
+    ),
+}
+
 # Histories that nothing may be said against.
 LEGAL: dict[str, str] = {
     "a log that had records before the history began": """
@@ -530,6 +755,13 @@ LEGAL: dict[str, str] = {
         fetch 8 epoch=1 => ok z@8 hw=9 start=8
         at 500          => ok 8 !1000
     """,
+    "a high watermark that falls, and nobody tells in which epoch": """
+        send a              => ok 0
+        fetch 0             => ok a@0 hw=1
+        fetch 1 epoch=-1    => ok hw=1
+        fetch 1             => ok hw=0
+        fetch 1 epoch=-1    => ok hw=0
+    """,
     "a new leader whose high watermark lags": """
         send a epoch=1  node=1 => ok 0
         fetch 0 epoch=1 node=1 => ok a@0/1 hw=1
@@ -549,6 +781,33 @@ LEGAL: dict[str, str] = {
         send b        => ok 0
         fetch 0       => ok b@0 hw=1
     """,
+    "an append that its leader alone acknowledged, and lost, while another stays": """
+        send a acks=1 => ok 0
+        send b acks=1 => ok 0
+        send c        => ok 1
+        fetch 0       => ok b@0 c@1 hw=2
+        fetch 0       => ok b@0 c@1 hw=2
+    """,
+    "readers of which one tells no key and no timestamp": """
+        send a#k!5 => info REQUEST_TIMED_OUT
+        fetch 0    => ok a@0#k!5 hw=1
+        fetch 0    => ok a@0!- hw=1
+        fetch 0    => ok a@0#k!5 hw=1
+    """,
+    "transactions whose end is not known": """
+        send a tx=T       => ok 0
+        send b tx=U       => ok 1
+        end T commit      => info REQUEST_TIMED_OUT
+        end U abort       => ok
+        send c            => ok 4
+        fetch 0 committed => ok c@4 hw=5 lso=5
+        fetch 1 committed => ok hw=5 lso=2
+    """,
+    "a log start that moves while a fetch is answered": """
+        send a,b,c => ok 0
+        fetch 0    => ok a@0 b@1 c@2 hw=3 start=0
+        fetch 0    => ok c@2 hw=3 start=2
+    """,
     "a retry that is not idempotent, read twice": """
         send a  => info REQUEST_TIMED_OUT
         again a => ok 1
@@ -563,6 +822,9 @@ LEGAL: dict[str, str] = {
     "a repeated batch that is answered with the offset it has": """
         send a pid=7 seq=0 => ok 0
         send b pid=7 seq=0 => ok 0
+        send c             => ok 1
+        fetch 0            => ok a@0 c@1 hw=2
+        fetch 0            => ok a@0 c@1 hw=2
     """,
     "an unclean election between two appends that contradict each other": """
         1-2 send a pid=7 seq=1    => ok 8

@@ -10,6 +10,7 @@
     commit g 5 | told g     => ok | ok 5
     end T commit | abort    => ok
     window NAME                                                        an assumption is broken
+    … unsaid                                                           no isolation, as by default
 
 A record is `value[#key][!timestamp]`, read at `@offset` of epoch `/epoch`; `!-` is a timestamp that
 the broker sets, `-` as value a tombstone. Everywhere: node=1, epoch=1 (named as current), p=0,
@@ -103,8 +104,7 @@ def _send(
 def _fetch(
     topic: str, plain: list[str], named: dict[str, str], outcome: list[str], *_: object
 ) -> Asked:
-    isolation = "read_committed" if "committed" in plain else "read_uncommitted"
-    asked = {"f": "fetch", "offset": int(plain[0]), "isolation": isolation}
+    asked: Event = {"f": "fetch", "offset": int(plain[0]), **_isolation(plain)}
     if "request" in named:
         asked["request"] = f"{topic}-{named['request']}"
     if outcome[0] != "ok":
@@ -116,12 +116,17 @@ def _fetch(
     return asked, answered
 
 
+def _isolation(plain: list[str]) -> Event:
+    if "unsaid" in plain:
+        return {}
+    return {"isolation": "read_committed" if "committed" in plain else "read_uncommitted"}
+
+
 def _list(
     topic: str, plain: list[str], named: dict[str, str], outcome: list[str], _: object, call: str
 ) -> Asked:
-    isolation = "read_committed" if "committed" in plain else "read_uncommitted"
     stamp = LISTED.get(call) or int(plain[0])
-    asked = {"f": "list_offsets", "timestamp": stamp, "isolation": isolation}
+    asked: Event = {"f": "list_offsets", "timestamp": stamp, **_isolation(plain)}
     answered: Event = {}
     for word in outcome[1:] if outcome[0] == "ok" else ():
         place = {"!": "found_timestamp", "/": "leader_epoch"}.get(word[0], "offset")

@@ -8,16 +8,14 @@ WORDS: dict[str, str] = {
         "at 2"
     ),
     "KFK-031": (
-        "op 2: it was acknowledged offset 1, and nobody reads it there; op 6 reads beyond it, the"
-        " first from 0 on"
+        "op 2: it was acknowledged offset 1; op 6 does not find it there; that one goes on from 0 "
+        "beyond it"
     ),
     "KFK-032": (
         "op 2: it was given offset 0, though it began at 3; op 0 had been shown a log up to 1 at 2"
     ),
     "KFK-033": "op 0: its record a failed; op 2 read it, at offset 0",
-    "KFK-034": (
-        "op 0: at offset 0 it read a; not all who read that offset, ops 0 to 2, read the same"
-    ),
+    "KFK-034": ("op 2: at offset 0 it read b; op 0 did not read the same there; it read a"),
     "KFK-035": (
         "op 2: at offset 0 it read b; that offset was acknowledged to op 0; op 0 sent a there"
     ),
@@ -30,7 +28,7 @@ WORDS: dict[str, str] = {
         "op 0: its 1 records were read at 2 offsets; as a batch that begins at 0 and again at 1; "
         "by producer 7; tried 2 times"
     ),
-    "KFK-039": "op 1: it was acknowledged offsets 1 to 1; op 0 was acknowledged offsets up to 1",
+    "KFK-039": "op 1: it was acknowledged offset 1; op 0 was acknowledged that offset too",
     "KFK-040": (
         "op 0: its 2 records are not one batch; by where some were read it begins at 0; by others"
         " at 1"

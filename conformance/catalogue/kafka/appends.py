@@ -25,10 +25,10 @@ from harness.rules import Holds
 APPENDS = "Appends"
 
 
-def placed(when: str, holds: str, *show: str, words: tuple[str, ...]) -> Holds:
-    """About records read; those that are exactly what was acknowledged at their offset hold."""
+def sent(when: str, holds: str, *show: str, words: tuple[str, ...]) -> Holds:
+    """About a record read and its send; what is exactly as acknowledged at its offset holds."""
     return Holds(
-        table="part_places",
+        table="reads_with_sends",
         when=f"settled OR ({when})",
         holds=f"settled OR ({holds})",
         show=("record_offset", "value", *show),
@@ -71,18 +71,16 @@ RULES = (
         sentence="A reader that passes the offset of an acknowledged append finds it there.",
         assumes=LASTING,
         judge=Holds(
-            table="part_kept",
+            table="acknowledged_records_passed",
             when="TRUE",
             holds="found",
-            show=(
-                "record_offset",
-                "jumped_from",
-                "jumped_op",
-            ),
+            show=("record_offset", "reader_op", "passed_from", "read_value"),
             times="times",
             words=(
-                "it was acknowledged offset {record_offset}, and nobody reads it there",
-                "op {jumped_op} reads beyond it, the first from {jumped_from} on",
+                "it was acknowledged offset {record_offset}",
+                "op {reader_op} does not find it there",
+                "that one goes on from {passed_from} beyond it",
+                "that one reads {read_value}",
             ),
         ),
         hint="acknowledged before it was durable, or cut off by a new leader",
@@ -136,16 +134,16 @@ RULES = (
         source=REPLICATION,
         sentence="All who read an offset read the same record.",
         assumes=DURABLE,
-        judge=placed(
-            "readers > 1",
-            "agreed",
-            "least_value",
-            "greatest_value",
-            "first_reader",
-            "last_reader",
+        judge=Holds(
+            table="reads_by_offset",
+            when="TRUE",
+            holds="agreed",
+            show=("record_offset", "value", "other_op", "other_value"),
+            times="times",
             words=(
                 "at offset {record_offset} it read {value}",
-                "not all who read that offset, ops {first_reader} to {last_reader}, read the same",
+                "op {other_op} did not read the same there",
+                "it read {other_value}",
             ),
         ),
         hint="did replicas diverge, or was something served above the high watermark?",
@@ -156,11 +154,12 @@ RULES = (
         source=GUARANTEES,
         sentence="At the offset of an acknowledged append no other record is read.",
         assumes=DURABLE,
-        judge=placed(
-            "holder_op IS NOT NULL",
-            "holder_value IS NOT DISTINCT FROM value",
-            "holder_op",
-            "holder_value",
+        judge=Holds(
+            table="reads_at_acknowledged_offsets",
+            when="TRUE",
+            holds="found",
+            show=("record_offset", "value", "holder_op", "holder_value"),
+            times="times",
             words=(
                 "at offset {record_offset} it read {value}",
                 "that offset was acknowledged to op {holder_op}",
@@ -174,7 +173,7 @@ RULES = (
         section=APPENDS,
         source=f"{PROTOCOL}, record batch",
         sentence="A record is read with the key and the timestamp it was sent with.",
-        judge=placed(
+        judge=sent(
             "senders = 1",
             "(record_key IS NULL OR coalesce(record_key = sent_key, FALSE))"
             " AND coalesce(timestamp = sent_timestamp, TRUE)",
@@ -199,7 +198,7 @@ RULES = (
         source="KIP-98",
         sentence="A record acknowledged once is read at its acknowledged offset and nowhere else.",
         assumes=DURABLE,
-        judge=placed(
+        judge=sent(
             f"senders = 1 AND acknowledged_offset IS NOT NULL AND {ONCE}",
             "acknowledged_offset = record_offset",
             "acknowledged_offset",
@@ -218,7 +217,7 @@ RULES = (
         sentence="A send that is idempotent or was tried once is in the log at most once.",
         assumes=DURABLE,
         judge=Holds(
-            table="part_copies",
+            table="copies_of_sends",
             when=f"settled OR {ONCE}",
             holds="settled OR offsets = positions",
             show=("base_offset", "last_base", "offsets", "positions", "producer_id", "attempts"),
@@ -239,19 +238,14 @@ RULES = (
         sentence="No offset is acknowledged to two appends.",
         assumes=DURABLE,
         judge=Holds(
-            table="part_sequence",
-            when="acknowledged AND taken_to IS NOT NULL",
-            # A repeated batch is answered with the offset it has.
-            holds="base_offset > taken_to OR same_batch",
-            show=(
-                "base_offset",
-                "last_offset",
-                "taken_to",
-                "taken_op",
-            ),
+            table="acknowledgements_by_offset",
+            when="TRUE",
+            holds="once",
+            show=("record_offset", "other_op"),
+            times="times",
             words=(
-                "it was acknowledged offsets {base_offset} to {last_offset}",
-                "op {taken_op} was acknowledged offsets up to {taken_to}",
+                "it was acknowledged offset {record_offset}",
+                "op {other_op} was acknowledged that offset too",
             ),
         ),
         hint="two leaders at once, or an end of log that is not moved under the lock",
@@ -262,7 +256,7 @@ RULES = (
         source=f"{PROTOCOL}, record batch",
         sentence="The records of one send follow each other in the log, in their order.",
         judge=Holds(
-            table="part_copies",
+            table="copies_of_sends",
             when=f"settled OR (positions > 1 AND offsets = positions AND {ONCE})",
             holds="settled OR base_offset = last_base",
             show=("base_offset", "last_base", "positions"),
@@ -282,7 +276,7 @@ RULES = (
         sentence="A producer's sequence numbers are in the log once each, in their order.",
         assumes=DURABLE,
         judge=Holds(
-            table="part_sequence",
+            table="producer_sequences",
             # Sequence numbers begin again at 0 after 2^31 of them.
             when="producer_id IS NOT NULL AND base_sequence - earlier_sequence < 1073741824",
             holds="base_offset > earlier_offset AND base_sequence > earlier_last_sequence"
@@ -307,8 +301,8 @@ RULES = (
         section=APPENDS,
         source=GUARANTEES,
         sentence="A record read among the appends of the history was sent by one of them.",
-        judge=placed(
-            "value IS NOT NULL AND record_offset > first_offset AND NOT unplaced",
+        judge=sent(
+            "value IS NOT NULL AND record_offset >= first_offset AND NOT unplaced",
             "senders > 0",
             "first_offset",
             words=(

@@ -4,7 +4,7 @@ SELECT topic, partition, sum(seen) AS times
 FROM (
   SELECT topic, partition, seen FROM part_reads
   UNION ALL
-  SELECT topic, partition, -count(*) FROM part_orphans GROUP BY topic, partition
+  SELECT topic, partition, -count(*) FROM unsettled_reads GROUP BY topic, partition
 ) counted
 GROUP BY topic, partition
 HAVING sum(seen) > 0
