@@ -7,10 +7,10 @@ that is over. Nobody draws these steps; they can be mixed with those that are dr
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from conformance.machines.classic import ClassicMachine
 from conformance.machines.clients_at_work import BROKERS
@@ -34,7 +34,7 @@ class Appends:
     clients: PartitionClients
     ask: int
 
-    def make(self, what: str) -> Coroutine[Any, Any, None]:
+    def make(self, what: str) -> Coroutine[Any, Any, object]:
         """One of them, by its name."""
         clients, ask = self.clients, self.ask
         match what:
@@ -58,6 +58,7 @@ class ScriptedMachine(ClassicMachine):
     """One thing after the other."""
 
     max_faults = 5
+    idempotent: ClassVar[Mapping[str, int]] = {"a": IDEMPOTENT}
 
     @step(what=KINDS, ask=BROKERS)
     def append(self, what: str, ask: str) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 from harness.history import classify
 from harness.sut.protocol import Answer
@@ -149,6 +150,20 @@ class Recorder:
         """Record that rules which rest on an assumption are not to be judged; what ends that."""
         self.fault(SPENDING, why, "begin", {}, assumption=assumption)
         return lambda: self.fault(SPENDING, why, "end", {}, assumption=assumption)
+
+    def phase(
+        self, campaign: str, name: str, *, bound_s: float | None = None
+    ) -> Callable[..., None]:
+        """Record that a phase begins; what is called with further fields when it ends."""
+        about = {"campaign": campaign, "name": name}
+        bound = {} if bound_s is None else {"bound_s": bound_s}
+
+        def write(phase: str, **said: object) -> None:
+            with self._lock:
+                self._writer.write({**self._stamp("phase"), **about, "phase": phase, **said})
+
+        write("begin", **bound)
+        return partial(write, "end")
 
     def probe(self, what: str, rows: list[dict[str, object]]) -> None:
         """Record an independent look at the store."""

@@ -48,7 +48,7 @@ def test_every_shard_line_of_the_document_fits_the_schema_and_the_reader(line):
 
 def test_the_document_shows_every_kind_of_line():
     shown = {line["kind"] for line in examples("history") + examples("shard")}
-    assert shown == {"header", "footer", "op", "effect", "probe", "fault", "shard", "end"}
+    assert shown == {"header", "footer", "op", "effect", "probe", "fault", "phase", "shard", "end"}
 
 
 def test_the_writer_in_the_document_writes_what_the_reader_accepts(tmp_path):
