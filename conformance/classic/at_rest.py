@@ -130,7 +130,14 @@ class Rest:
     async def _until_any(self, reached: Callable[[int], Awaitable[bool]]) -> bool:
         """The same, asking one broker after the other who leads."""
         asked = cycle(self.brokers)
-        return await self._until(lambda: reached(next(asked)))
+
+        async def tried() -> bool:
+            if await reached(next(asked)):
+                return True
+            await self._look()  # where no leader is known nothing else was recorded
+            return False
+
+        return await self._until(tried)
 
     async def _until(self, reached: Callable[[], Awaitable[bool]]) -> bool:
         """Try until it is so, or until it has been tried for the bound."""

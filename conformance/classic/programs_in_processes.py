@@ -20,7 +20,7 @@ from conformance.classic.at_rest import Rest, read_everything
 from conformance.classic.live_arena import LiveArena
 from conformance.machines.classic import PROPERTIES
 from conformance.machines.judging import PROFILES, RULES
-from conformance.machines.scripted import BLIND, IDEMPOTENT, Appends
+from conformance.machines.scripted import BLIND, PERSISTENT, Appends
 from harness.clients.admin import Leadership, create_topic, elect_preferred, leadership
 from harness.clients.operations import Defect, Place
 from harness.clients.raw import RawClient
@@ -111,7 +111,7 @@ class Played:
             brokers=BROKERS,
             campaign=self.topic,
             bound_s=BOUND_S,
-            idempotent={"a": IDEMPOTENT},
+            idempotent=PERSISTENT,
             nodes=self.arena.nodes,
         )
 

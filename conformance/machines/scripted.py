@@ -22,8 +22,9 @@ from harness.state_machines import step
 from harness.workloads.partition_log import PartitionClients
 
 KINDS = ("plain", "leader", "spread", "torn", "misnumbered", "idempotent", "early")
-BLIND = {"b1": 8001, "b2": 8002}  # producers that ask nobody who leads
+BLIND = {"b1": 8001, "b2": 8002, "b3": 8003}  # producers that ask nobody who leads
 IDEMPOTENT = 7003
+PERSISTENT = {"a": IDEMPOTENT, "b3": BLIND["b3"]}  # those who finish in the end what they began
 PATIENCE_S = 10.0  # of simulated time, for one request
 
 
@@ -58,7 +59,7 @@ class ScriptedMachine(ClassicMachine):
     """One thing after the other."""
 
     max_faults = 5
-    idempotent: ClassVar[Mapping[str, int]] = {"a": IDEMPOTENT}
+    idempotent: ClassVar[Mapping[str, int]] = PERSISTENT
 
     @step(what=KINDS, ask=BROKERS)
     def append(self, what: str, ask: str) -> None:

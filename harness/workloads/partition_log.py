@@ -151,7 +151,7 @@ class PartitionClients:
             queue.append(self._next_of(by, 3))
         trying = queue[0]
         trying.attempt += 1
-        await self._produce_at(
+        outcome = await self._produce_at(
             by,
             at,
             trying.name,
@@ -161,6 +161,8 @@ class PartitionClients:
             producer=(producer_id, 0, trying.sequence),
             defect=defect,
         )
+        # What must be refused is not to be finished later.
+        trying.known = trying.known or outcome.type == "ok" or defect is not Defect.NONE
 
     async def read(self, by: str, at: int, offset: int, *, max_bytes: int = 1 << 20) -> int:
         """Read at a broker, whatever it is to the partition; where to read on from.
