@@ -9,7 +9,8 @@ from collections.abc import Collection
 
 from reference_impl.controller.decisions import Elected, Election
 from reference_impl.decisions import Mutant
-from reference_impl.metadata.image import NO_LEADER, PartitionState
+from reference_impl.metadata.image import PartitionState
+from reference_impl.metadata.records import NO_LEADER
 from reference_impl.replication.decisions import Reader
 
 _KEEPS_UP = (True,)  # by how many times the limit a follower is behind
