@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from harness.clusters.plan import ClusterPlan
+from harness.clusters.plan import ClusterPlan, NodeState
 from harness.worlds.recorder import Recorder
 from reference_impl.ports import Address, Network
 
 Heal = Callable[[], Awaitable[None]]
 Stalled = Callable[[int], int]  # requests that a broker has not answered
+NodeRow = dict[str, object]
 
 PROPERTIES = {
     "broker.session.timeout.ms": "1500",
@@ -55,9 +56,20 @@ class Arena(Protocol):
         """Cut a node off from other nodes, both ways or only from it; clients still reach it."""
         ...
 
+    def nodes(self) -> list[NodeRow]:
+        """Which nodes run and which have ended, as a probe records it; nothing if that cannot be
+        seen."""
+        ...
+
     async def reimage(self, name: str) -> Heal:
         """End a node and empty its disk."""
         ...
+
+
+def node_row(name: str, state: NodeState, *, on_purpose: bool) -> NodeRow:
+    """A node as a probe records it."""
+    ended = "running" if state.running else "ended"
+    return {"node": name, "state": ended, "exit_code": state.exit_code, "on_purpose": on_purpose}
 
 
 def plan_of(mutants: tuple[str, ...] = ()) -> ClusterPlan:

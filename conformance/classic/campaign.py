@@ -3,8 +3,9 @@
 Clients go on until they are told to stop: producers that want all replicas, one that is content
 with the leader, two idempotent ones, a reader at each broker, askers of offsets and epochs, one who
 deletes, one whose batches are damaged. Meanwhile one fault follows the other; after each the
-cluster has to recover (every replica in sync, in the eyes of every broker). In the end nobody sends
-any more, and the log is read from its start to its end everywhere.
+cluster is given time to recover (`at_rest.py`), and what it does is recorded: whether that is
+enough the rules say. In the end nobody sends any more, and the log is read from its start to its
+end everywhere.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from conformance.classic.arena import Arena, Heal
-from harness.clients.admin import create_topic, leadership
+from conformance.classic.at_rest import Rest, read_everything
+from harness.clients.admin import Refused, create_topic, leadership
 from harness.clients.operations import Defect, Place
 from harness.clients.raw import RawClient
 from harness.clusters.plan import CONTROLLER, broker_name
-from harness.sut.errors import LabBroken
 from harness.workloads.partition_log import PartitionClients
 
 # What befalls the cluster, and which assumption of the catalogue does not hold meanwhile.
@@ -37,7 +38,9 @@ FAULTS = tuple(ASSUMPTIONS)
 LASTS_S = 3.0
 BETWEEN_S = 1.0
 QUIET_S = 2.5  # before the first fault and after the last: what holds only in peace is judged there
-PATIENCE_S = 90.0
+BOUND_S = 60.0  # in which a healed cluster has to come to rest, and a request to succeed
+CLASSIC = "classic"
+IDEMPOTENT = {"i1": 7001, "i2": 7002}
 _LOST = (OSError, TimeoutError)
 
 
@@ -51,11 +54,12 @@ class Campaign:
     faults: tuple[str, ...] = FAULTS
     pace: float = 1.0  # how much longer than usual clients rest
     lasts_s: float = LASTS_S
+    bound_s: float = BOUND_S
     progress: Callable[[str], None] = lambda text: None
     clients: PartitionClients = field(init=False)
     _chance: random.Random = field(init=False)
+    rest: Rest = field(init=False)
     _resting: bool = False
-    _last_seen: str = ""  # by whoever waits for the cluster to come to rest
 
     def __post_init__(self) -> None:
         self._chance = random.Random(f"{self.seed}/campaign")
@@ -67,16 +71,48 @@ class Campaign:
             recorded_topic=self.topic,
             now_ms=self.arena.now_ms,
         )
+        self.rest = Rest(
+            clients=self.clients,
+            brokers=self.arena.brokers,
+            campaign=CLASSIC,
+            bound_s=self.bound_s,
+            nodes=self.arena.nodes,
+        )
 
     async def run(self) -> None:
-        """Play it from the first request to the last read."""
+        """Play it from the first request to the last read.
+
+        A cluster that does not come to rest, or whose clients make no progress, is hurt no more:
+        what it still shows is read.
+        """
+        phase = self.arena.recorder.phase
         await self._create()
+        sound = await self._recovers()
+        loaded = phase(CLASSIC, "load")
         working = [asyncio.ensure_future(self._work(*one)) for one in self._workers()]
         await asyncio.sleep(QUIET_S)
+        if sound:
+            chaos = phase(CLASSIC, "chaos")
+            sound = await self._suffer()
+            chaos()
+        await asyncio.sleep(QUIET_S)
+        self._resting = True
+        for one in working:
+            await one
+        loaded()
+        if sound:
+            self.progress("coming to rest")
+            self.rest.idempotent = IDEMPOTENT
+            await self._recovers()
+        await read_everything(self.clients, CLASSIC, self.arena.brokers)
+
+    async def _suffer(self) -> bool:
+        """One fault after the other; whether the cluster recovered from each."""
         order = list(self.faults)
         self._chance.shuffle(order)
         for fault in order:
             self.progress(fault)
+            self.rest.look_at_nodes()
             # Longer than the fault itself: who was deposed has to find out first.
             judged_again = self.arena.recorder.begin_spending(ASSUMPTIONS[fault], fault)
             self.arena.recorder.plan_part = f"classic/{fault}"
@@ -84,17 +120,16 @@ class Campaign:
             self.arena.recorder.plan_part = None
             await asyncio.sleep(self.lasts_s)
             await heal()
-            await self._converge()
+            if not await self._recovers():
+                return False
             judged_again()
             await asyncio.sleep(BETWEEN_S)
-        await asyncio.sleep(QUIET_S)
-        self._resting = True
-        for one in working:
-            await one
-        self.progress("coming to rest")
-        await self._converge()
-        for broker in self.arena.brokers:
-            await self.clients.read_all("last", broker)
+        return True
+
+    async def _recovers(self) -> bool:
+        """Whether the cluster comes to rest, and its clients make progress."""
+        resting = await self.rest.converge()
+        return await self.rest.progress() and resting
 
     # ── clients ──────────────────────────────────────────────────────────────────────────────────
 
@@ -123,8 +158,8 @@ class Campaign:
             (0.02, lambda ask: clients.send("p1", ask, acks=-1)),
             (0.03, lambda ask: clients.send("p2", ask, acks=-1)),
             (0.10, lambda ask: clients.send("p3", ask, acks=1)),
-            (0.02, lambda ask: clients.send_idempotent("i1", ask, producer_id=7001)),
-            (0.05, lambda ask: clients.send_idempotent("i2", ask, producer_id=7002)),
+            (0.02, lambda ask: clients.send_idempotent("i1", ask, producer_id=IDEMPOTENT["i1"])),
+            (0.05, lambda ask: clients.send_idempotent("i2", ask, producer_id=IDEMPOTENT["i2"])),
             (0.40, lambda ask: clients.send_defective("torn", ask, Defect.TORN)),
             (0.20, lambda ask: clients.look("latest", ask, -1)),
             (0.30, lambda ask: clients.look("earliest", ask, -2)),
@@ -167,48 +202,24 @@ class Campaign:
 
     async def _create(self) -> None:
         brokers = self.arena.brokers
-        await create_topic(
-            self._client(brokers[0]),
-            self.clients.place.topic,
-            assignments=[list(brokers)],
-            configs={"min.insync.replicas": "2" if len(brokers) > 2 else "1"},
-        )
-        await self._converge()
+        try:
+            await create_topic(
+                self._client(brokers[0]),
+                self.clients.place.topic,
+                assignments=[list(brokers)],
+                configs={"min.insync.replicas": "2" if len(brokers) > 2 else "1"},
+            )
+        except _LOST:
+            raise Refused(f"broker {brokers[0]} does not answer CreateTopics") from None
 
     async def _leader(self) -> int:
-        """Who leads, as soon as a broker knows."""
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                for broker in self.arena.brokers:
-                    with suppress(*_LOST):
-                        place = self.clients.place
-                        seen = await leadership(self._client(broker), place, patience_s=1.0)
-                        if seen.leader >= 0:
-                            return seen.leader
-                await asyncio.sleep(0.1)
-
-    async def _converge(self) -> None:
-        """Wait until every broker says that every replica is in sync."""
-        place = self.clients.place
-        try:
-            async with asyncio.timeout(PATIENCE_S):
-                for broker in self.arena.brokers:
-                    while not await self._all_in_sync(broker, place):
-                        await asyncio.sleep(0.1)
-        except TimeoutError:
-            raise LabBroken(
-                f"the cluster did not come to rest within {PATIENCE_S:.0f} s after everything was"
-                f" healed: {self._last_seen}; what was recorded until then is kept"
-            ) from None
-
-    async def _all_in_sync(self, broker: int, place: Place) -> bool:
-        self._last_seen = f"broker {broker} does not answer"
-        with suppress(*_LOST):
-            seen = await leadership(self._client(broker), place, patience_s=2.0)
-            in_sync = ", ".join(map(str, sorted(seen.isr))) or "none"
-            self._last_seen = f"broker {broker} names {seen.leader} leader and {in_sync} in sync"
-            return seen.leader >= 0 and len(seen.isr) == len(self.arena.brokers)
-        return False
+        """Who leads by what a broker says, the first that is asked; it was at rest just now."""
+        for broker in self.arena.brokers:
+            with suppress(*_LOST):
+                seen = await leadership(self._client(broker), self.clients.place, patience_s=2.0)
+                if seen.leader in self.arena.brokers:
+                    return seen.leader
+        return self._chance.choice(self.arena.brokers)
 
     def _client(self, broker: int) -> RawClient:
         return RawClient(self.arena.network, self.arena.address(broker))

@@ -22,7 +22,7 @@ from kio.schema.produce.v11.request import ProduceRequest
 
 from harness.clients.admin import brokers_known, versions_offered
 from harness.clients.raw import RawClient
-from harness.clusters.plan import broker_id
+from harness.clusters.plan import NodeState, broker_id
 from harness.sut import Sut
 from harness.sut.errors import AdapterError, CannotConnect
 from harness.sut.process_hook import ProcessHook
@@ -99,6 +99,10 @@ class ExternalNodes:
         """As Metadata named it in the beginning."""
         found = self._addresses[broker_id(name)]
         return f"{found.host}:{found.port}"
+
+    def state(self, name: str) -> NodeState | None:
+        """Nobody tells."""
+        return None
 
     def start(self, name: str) -> None:
         """By the hook."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance.classic.arena import SHARD, plan_of
-from conformance.classic.campaign import FAULTS, LASTS_S, Campaign
+from conformance.classic.campaign import BOUND_S, FAULTS, LASTS_S, Campaign
 from conformance.classic.external_nodes import ExternalNodes, find_brokers
 from conformance.classic.live_arena import LiveArena
 from conformance.classic.offers import PROCESS, faults_offered, why_not_offered
@@ -24,13 +24,15 @@ from harness.history import Run
 from harness.simulation.observer import FaultsOnly
 from harness.simulation.simulation import Simulation
 from harness.sut import Sut, reference_sut
-from harness.sut.errors import CannotConnect, UsageError
+from harness.sut.errors import CannotConnect, LabBroken, UsageError
 from harness.sut.process_hook import ProcessHook
 from harness.worlds.place import take_place
 from harness.worlds.recorder import Recorder
 from reference_impl.decisions import Mutant, load_mutant, mutated
 
 Progress = Callable[[str], None]
+SIMULATED_BOUND_S = 30.0  # of simulated time
+EXTERNAL_BOUND_S = 120.0
 SIMULATED_PACE = 2.5  # every request costs as much here as in earnest, and time costs nothing
 EXTERNAL_LASTS_S = 15.0  # Kafka's own settings take nine to notice that a broker is gone
 KAFKA_LOGS = "nodes"  # in the run folder
@@ -70,7 +72,14 @@ def record_classic(
         offered = faults_offered(sut, world, arena.brokers)
         played = tuple(one for one in offered if one in faults)
         lasts = lasts_s or (LASTS_S if sut.startable else EXTERNAL_LASTS_S)
-        campaign = Campaign(arena=arena, seed=seed, faults=played, lasts_s=lasts, progress=progress)
+        campaign = Campaign(
+            arena=arena,
+            seed=seed,
+            faults=played,
+            lasts_s=lasts,
+            bound_s=BOUND_S if sut.startable else EXTERNAL_BOUND_S,
+            progress=progress,
+        )
         asyncio.run(_play(campaign, tidy_up=not sut.startable))
         arena.writer.close()
         return Campaigned(
@@ -111,13 +120,21 @@ def _in_simulation(
     python = [one for one in found if isinstance(one, Mutant)]
     sims: list[Simulation] = []
     recorder = Recorder(place, now=lambda: sims[0].now_ns)
-    with mutated(*python), Simulation(seed, observer=FaultsOnly(recorder)) as sim:
+    observer = FaultsOnly(recorder)
+    with mutated(*python), Simulation(seed, observer=observer, forgiving=True) as sim:
         sims.append(sim)
         arena = SimArena(sim, recorder)
         campaign = Campaign(
-            arena=arena, seed=seed, faults=faults, pace=SIMULATED_PACE, progress=progress
+            arena=arena,
+            seed=seed,
+            faults=faults,
+            pace=SIMULATED_PACE,
+            bound_s=SIMULATED_BOUND_S,
+            progress=progress,
         )
         sim.run(campaign.run())
+        if sim.uncaught and not mutants:
+            raise LabBroken(f"a node of the reference left an error uncaught: {sim.uncaught[0]}")
     place.writer.close()
 
 

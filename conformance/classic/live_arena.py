@@ -11,13 +11,14 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
-from conformance.classic.arena import SHARD, Heal, Stalled
+from conformance.classic.arena import SHARD, Heal, NodeRow, Stalled, node_row
 from harness.clusters.link_proxy import LinkProxy
-from harness.clusters.plan import CONTROLLER, broker_id, broker_name
+from harness.clusters.plan import CONTROLLER, NodeState, broker_id, broker_name
 from harness.history import Run
-from harness.sut.errors import UsageError
+from harness.sut.errors import AdapterError, LabBroken, UsageError
 from harness.worlds.place import take_place
 from harness.worlds.recorder import Evidence, Recorder
 from reference_impl.live.network import StreamNetwork
@@ -29,6 +30,10 @@ class Nodes(Protocol):
 
     def address(self, name: str) -> str:
         """Where clients find a broker: host:port."""
+        ...
+
+    def state(self, name: str) -> NodeState | None:
+        """What the process table says of a node; None if nobody tells."""
         ...
 
     def start(self, name: str) -> None:
@@ -75,6 +80,17 @@ class LiveArena:
         self.brokers = brokers
         self._nodes = nodes
         self._links = links
+        self._down: set[str] = set()  # ended by the lab
+
+    def nodes(self) -> list[NodeRow]:
+        """See the protocol."""
+        names = (CONTROLLER, *(broker_name(one) for one in self.brokers))
+        seen = {name: self._nodes.state(name) for name in names}
+        return [
+            node_row(name, state, on_purpose=name in self._down)
+            for name, state in seen.items()
+            if state is not None
+        ]
 
     def address(self, broker: int) -> Address:
         """See the protocol."""
@@ -87,14 +103,15 @@ class LiveArena:
 
     async def kill(self, name: str) -> Heal:
         """See the protocol."""
-        return await self._down("kill-node", name, lambda: None)
+        return await self._end("kill-node", name, lambda: None)
 
     async def reimage(self, name: str) -> Heal:
         """See the protocol."""
-        return await self._down("reimage-node", name, lambda: self._nodes.wipe(name))
+        return await self._end("reimage-node", name, lambda: self._nodes.wipe(name))
 
-    async def _down(self, fault: str, name: str, then: Callable[[], None]) -> Heal:
+    async def _end(self, fault: str, name: str, then: Callable[[], None]) -> Heal:
         begun = self.recorder.begin_fault(fault, name)
+        self._down.add(name)
         await asyncio.to_thread(self._nodes.kill, name)
         await asyncio.to_thread(then)
         self.recorder.landed(begun, {"tasks_ended": 1})
@@ -102,7 +119,10 @@ class LiveArena:
         async def heal() -> None:
             self.recorder.end_fault(begun, {})
             await asyncio.to_thread(self._nodes.start, name)
-            await asyncio.to_thread(self._nodes.wait, name)
+            self._down.discard(name)
+            # A node that does not come back is for the rules: the next looks show it.
+            with suppress(LabBroken, AdapterError):
+                await asyncio.to_thread(self._nodes.wait, name)
 
         return heal
 

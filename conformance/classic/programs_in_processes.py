@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance.classic.arena import Heal
+from conformance.classic.at_rest import Rest, read_everything
 from conformance.classic.live_arena import LiveArena
 from conformance.machines.classic import PROPERTIES
-from conformance.machines.clients_at_work import last_words
 from conformance.machines.judging import PROFILES, RULES
-from conformance.machines.scripted import BLIND, Appends
+from conformance.machines.scripted import BLIND, PERSISTENT, Appends
 from harness.clients.admin import Leadership, create_topic, elect_preferred, leadership
 from harness.clients.operations import Defect, Place
 from harness.clients.raw import RawClient
@@ -31,17 +31,14 @@ from harness.history import Run
 from harness.rules import Judged
 from harness.simulation.network import LAB
 from harness.state_machines.program import Step
-from harness.sut.errors import LabBroken
 from harness.workloads.partition_log import PartitionClients
 from spark_checkers.engine import InlineEngine
 from spark_checkers.judge_history import judge_run
 
 SLOWER = 2.0  # than simulated time: a process that is not given the processor must not look dead
 SLOWED = ("broker.session.timeout.ms", "replica.lag.time.max.ms", "replica.socket.timeout.ms")
-SETTLE_S = 30.0
-REST_S = 20.0
+BOUND_S = 30.0  # in which a healed cluster has to come to rest
 SILENT_S = 0.1
-LOOK_S = 0.1
 MOST_SENDS = 1000  # in a program
 BROKERS = (1, 2, 3)
 _LOST = (OSError, TimeoutError)
@@ -94,6 +91,7 @@ class Played:
     links: LinkProxy
     number: int  # of the program: values, sends and topics of one run have names of their own
     clients: PartitionClients = field(init=False)
+    rest: Rest = field(init=False)
     _active: list[Heal] = field(default_factory=list)
     _spent: dict[str, Callable[[], None]] = field(default_factory=dict)
 
@@ -108,6 +106,14 @@ class Played:
             now_ms=self.arena.now_ms,
             sends=self.number * MOST_SENDS,
         )
+        self.rest = Rest(
+            clients=self.clients,
+            brokers=BROKERS,
+            campaign=self.topic,
+            bound_s=BOUND_S,
+            idempotent=PERSISTENT,
+            nodes=self.arena.nodes,
+        )
 
     @property
     def topic(self) -> str:
@@ -115,23 +121,23 @@ class Played:
         return f"t{self.number}"
 
     async def play(self, program: Sequence[Step]) -> None:
-        """All steps, then peace, then the last reads; a cluster that finds no rest is not read."""
+        """All steps, then peace, then the last reads."""
         await create_topic(
             self._client(1),
             self.clients.place.topic,
             assignments=[list(BROKERS)],
             configs={"min.insync.replicas": "2"},
         )
-        if not await self._at_rest(SETTLE_S):
-            raise LabBroken("the cluster did not come to rest before anything was done to it")
-        for step in program:
-            do: Callable[..., Awaitable[None]] = getattr(self, step.name)
-            await do(**step.arguments)
-        for heal in self._active:
-            await heal()
-        if await self._at_rest(REST_S):
-            self._trust()
-            await last_words(self.clients)
+        if await self.rest.converge():
+            for step in program:
+                do: Callable[..., Awaitable[None]] = getattr(self, step.name)
+                await do(**step.arguments)
+            for heal in self._active:
+                await heal()
+            if await self.rest.converge():
+                self._trust()
+        await self.rest.progress()
+        await read_everything(self.clients, self.topic, BROKERS)
         self._trust()
 
     # ── clients ──────────────────────────────────────────────────────────────────────────────────
@@ -176,12 +182,12 @@ class Played:
 
     async def elect(self, ask: str, ms: int) -> None:
         """The preferred leader leads again, once all are in sync."""
-        await self._at_rest(REST_S)
+        await self.rest.look_until_at_rest()
         with suppress(*_LOST):
             await elect_preferred(
-                self._client(broker_id(ask)), self.clients.place, patience_s=SETTLE_S
+                self._client(broker_id(ask)), self.clients.place, patience_s=BOUND_S
             )
-        await self._at_rest(REST_S)
+        await self.rest.look_until_at_rest()
 
     async def wait(self, ms: int) -> None:
         """Time passes."""
@@ -228,7 +234,7 @@ class Played:
         self._spend("replica-up")
         for broker in BROKERS:
             await (await self.arena.kill(broker_name(broker)))()
-            await self._at_rest(REST_S)
+            await self.rest.look_until_at_rest()
 
     def _hold(self, here: str, there: str, *, both: bool) -> None:
         here, there = (CLIENTS if one == LAB else one for one in (here, there))
@@ -254,18 +260,6 @@ class Played:
             self._spent.popitem()[1]()
 
     # ── the cluster ──────────────────────────────────────────────────────────────────────────────
-
-    async def _at_rest(self, within_s: float) -> bool:
-        """Wait until all brokers name one leader, with everybody in sync; whether they did."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(within_s):
-                while True:
-                    seen = [await self._seen(broker) for broker in BROKERS]
-                    one = seen[0]
-                    if one is not None and seen.count(one) == len(BROKERS) == len(one.isr):
-                        return True
-                    await asyncio.sleep(LOOK_S)
-        return False
 
     async def _seen(self, broker: int) -> Leadership | None:
         with suppress(*_LOST):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from conformance.classic.arena import Heal, Stalled, plan_of
+from conformance.classic.arena import Heal, NodeRow, Stalled, node_row, plan_of
+from harness.clusters.plan import NodeState
 from harness.clusters.simulated import SimulatedCluster
 from harness.simulation.simulation import Simulation
 from harness.worlds.recorder import Recorder
@@ -26,6 +27,10 @@ class SimArena:
         """Virtual time."""
         return self._sim.now_ms
 
+    def nodes(self) -> list[NodeRow]:
+        """See the protocol."""
+        return nodes_of(self._sim)
+
     async def kill(self, name: str) -> Heal:
         """See the protocol."""
         return _healing(self._sim.faults.kill(name).heal)
@@ -42,6 +47,14 @@ class SimArena:
     async def reimage(self, name: str) -> Heal:
         """See the protocol."""
         return _healing(self._sim.faults.reimage(name).heal)
+
+
+def nodes_of(sim: Simulation) -> list[NodeRow]:
+    """Every node as it is, and each that ended by itself once more."""
+    running = {name: NodeState(running=node.up) for name, node in sim.nodes.items()}
+    now = [node_row(name, state, on_purpose=not state.running) for name, state in running.items()]
+    exits = [node_row(one, NodeState(running=False), on_purpose=False) for one in sim.exits]
+    return now + exits
 
 
 def _healing(heal: Callable[[], None]) -> Heal:

@@ -2,8 +2,8 @@
 
 Three brokers, one topic with one partition on all of them, and clients that believe whichever
 broker they ask. Whatever a step does, clients go on sending and reading while time passes. At the
-end everything is healed; once the cluster has come to rest, the log is read from its start to its
-end at every broker. A cluster that does not come to rest is a finding, too.
+end everything is healed; the cluster is given time to come to rest and its clients to make
+progress, then the log is read from its start to its end at every broker.
 
 What rules assume is said in the history: a broker that was killed begins again at its checkpoints
 (``replica-up``), and after a link or a process failed, or an election was asked for, a deposed
@@ -12,15 +12,23 @@ leader may not know it yet (``one-leader``), until all brokers name the same lea
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, ClassVar
 
-from conformance.machines.clients_at_work import BROKERS, PLACE, ClientsAtWork, last_words
+from conformance.classic.at_rest import Rest, read_everything
+from conformance.classic.simulated_arena import nodes_of
+from conformance.machines.clients_at_work import (
+    BROKERS,
+    IDEMPOTENT,
+    LOOK_S,
+    PLACE,
+    ClientsAtWork,
+)
 from harness.clients.admin import create_topic, elect_preferred
 from harness.clusters.plan import CONTROLLER, ClusterPlan, broker_id
 from harness.clusters.simulated import SimulatedCluster
-from harness.simulation.errors import StillWaiting
+from harness.simulation.errors import NodeFailed, StillWaiting
 from harness.simulation.faults import Fault
 from harness.simulation.observer import Evidence, Unobserved
 from harness.state_machines import step
@@ -50,6 +58,8 @@ class ClassicMachine(ClientsAtWork, NemesisSteps):
 
     settle_s = 0.0  # there is a condition instead, in `finish`
     records_effects = False
+    forgiving = True
+    idempotent: ClassVar[Mapping[str, int]] = {}  # further producers that finish what they began
     max_faults = 3
 
     # What is lost on several disks at once is outside of what replication promises to survive.
@@ -57,7 +67,7 @@ class ClassicMachine(ClientsAtWork, NemesisSteps):
 
     def build(self) -> None:
         """A cluster that is up, a topic, and nobody who knows anything yet."""
-        self.doubtful = False
+        self._trusted_again: Callable[[], None] | None = None
         self.sim.observer = _Spending(self.recorder)
         self.cluster = SimulatedCluster(self.sim, ClusterPlan(brokers=3, properties=PROPERTIES))
         self.clients = PartitionClients(
@@ -67,9 +77,18 @@ class ClassicMachine(ClientsAtWork, NemesisSteps):
             place=PLACE,
             now_ms=lambda: self.sim.now_ms,
         )
+        self.rest = Rest(
+            clients=self.clients,
+            brokers=self.cluster.plan.broker_ids,
+            campaign="program",
+            bound_s=REST_S,
+            pause_s=LOOK_S,
+            idempotent={**IDEMPOTENT, **self.idempotent},
+            nodes=lambda: nodes_of(self.sim),
+        )
         self.cluster.settle()
         self.sim.run(self._create())
-        self.at_rest(within_s=20.0)
+        self.sim.run(self.rest.converge())
 
     # ── what clients do, besides what they always do ─────────────────────────────────────────────
 
@@ -178,20 +197,19 @@ class ClassicMachine(ClientsAtWork, NemesisSteps):
                 self.sim.start(name)
         with suppress(StillWaiting):
             self.sim.run_until(lambda: not self.busy, within_s=20.0)
-        if not self.at_rest(within_s=REST_S):
-            self.unsettled = (
-                f"{REST_S:g} s after everything was healed, not all replicas are in sync"
-            )
-            return
-        self._trust()
-        self.unsettled = self.sim.run(last_words(self.clients))
+        if self.sim.run(self.rest.converge()):
+            self._trust()
+        self.sim.run(self.rest.progress())
+        self.sim.run(read_everything(self.clients, self.rest.campaign, self.rest.brokers))
+        if self.sim.uncaught and not self.mutants:
+            raise NodeFailed(f"nobody caught {self.sim.uncaught[0]}")
 
     # ── how ──────────────────────────────────────────────────────────────────────────────────────
 
     def note_step(self, step: Any) -> None:
         """Before a step: see whether the brokers agree again."""
         super().note_step(step)
-        if self.doubtful and not self._links_in_doubt() and self.agreed():
+        if self._trusted_again is not None and not self._links_in_doubt() and self.agreed():
             self._trust()
 
     def pass_time(self, ms: int) -> None:
@@ -215,14 +233,14 @@ class ClassicMachine(ClientsAtWork, NemesisSteps):
 
     def _doubt(self) -> None:
         """From now on somebody may lead who does not know that it is over."""
-        if not self.doubtful:
-            self.doubtful = True
-            self.recorder.fault(*_DOUBT, "begin", {}, assumption="one-leader")
+        if self._trusted_again is None:
+            about = f"{PLACE.topic}-{PLACE.partition}"
+            self._trusted_again = self.recorder.begin_spending("one-leader", about)
 
     def _trust(self) -> None:
-        if self.doubtful:
-            self.doubtful = False
-            self.recorder.fault(*_DOUBT, "end", {})
+        if self._trusted_again is not None:
+            self._trusted_again()
+            self._trusted_again = None
 
     def _links_in_doubt(self) -> bool:
         return any(fault.name != _KILLED for fault in self.sim.faults.active)
@@ -245,7 +263,6 @@ class ClassicMachine(ClientsAtWork, NemesisSteps):
 
 
 _KILLED = "kill-node"
-_DOUBT = ("leader-in-doubt", f"{PLACE.topic}-{PLACE.partition}")
 
 
 class _Spending(Unobserved):

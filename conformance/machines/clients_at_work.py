@@ -29,8 +29,7 @@ PRODUCERS = ("p1", "p2", "p3")
 IDEMPOTENT = {"i1": 7001, "i2": 7002}
 READERS = {"r1": 1, "r2": 2, "r3": 3}
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
-LOOK_S = 0.2  # between two looks whether the cluster has come to rest
-LAST_LOOKS = 20
+LOOK_S = 0.2  # of simulated time, between two looks whether the cluster has come to rest
 
 
 class ClientsAtWork(JudgedMachine):
@@ -144,16 +143,6 @@ class ClientsAtWork(JudgedMachine):
         seen = [(one.leader, one.epoch) for one in self._seen(up)]
         return len(seen) == len(up) and len(dict.fromkeys(seen)) == 1 and seen[0][0] > 0
 
-    def at_rest(self, *, within_s: float) -> bool:
-        """Let time pass until all brokers name one leader, with everybody in sync."""
-        for _ in range(int(within_s / LOOK_S)):
-            seen = self._seen(BROKERS)
-            one = seen[0] if len(seen) == len(BROKERS) == seen.count(seen[0]) else None
-            if one is not None and one.leader > 0 and len(one.isr) == len(BROKERS):
-                return True
-            self.sim.advance(LOOK_S)
-        return False
-
     def _seen(self, asked: Sequence[str]) -> list[Leadership]:
         """What brokers say about who leads; all are asked at once."""
 
@@ -170,32 +159,3 @@ class ClientsAtWork(JudgedMachine):
             found = self.sim.run(ask_all(), within_s=1.0)
             return [one for one in found if one is not None]
         return []
-
-
-async def last_words(clients: PartitionClients) -> str:
-    """Append once more, then read everything everywhere; what did not work, if anything."""
-    before = clients.acknowledged
-    for attempt in range(LAST_LOOKS):
-        await clients.send("last", 1 + attempt % 3, acks=-1)
-        if clients.acknowledged > before:
-            break
-    else:
-        return "the cluster is whole and nothing can be appended to it"
-    for by, producer_id in IDEMPOTENT.items():
-        for attempt in range(LAST_LOOKS):
-            if not clients.unfinished(by):
-                break
-            await clients.send_idempotent(by, 1 + attempt % 3, producer_id=producer_id)
-        else:
-            return f"the idempotent producer {by} cannot finish what it began"
-    end = await clients.look("last", 1, LATEST)
-    for name in BROKERS:
-        for _ in range(LAST_LOOKS):
-            await clients.read("last", broker_id(name), end or clients.end)
-            read_to = await clients.read_all("last", broker_id(name))
-            if read_to >= (end or clients.end):
-                break
-            await asyncio.sleep(LOOK_S)
-        else:
-            return f"{name} shows nothing beyond {read_to}, though latest is {end}"
-    return ""

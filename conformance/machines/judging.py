@@ -32,7 +32,6 @@ PROFILES = ("classic",)
 # Those of a partition and its requests. The others are about transactions, groups and subscribed
 # consumers, of which these histories have none.
 RULES: tuple[Rule, ...] = tuple(CATALOGUE.of_profiles(PROFILES).played())
-UNSETTLED = "unsettled"
 GROUND = Ground(profiles=PROFILES, reference=True)
 
 
@@ -47,19 +46,14 @@ class JudgedMachine(SimulatedMachine):
 
     profiles = PROFILES
     judged_by: ClassVar[Sequence[Rule]] = RULES
-    unsettled: str = ""  # what did not come to rest after everything was healed
 
     def judge(self, folder: Path) -> Sequence[str]:
         """Every rule that is broken, with the first that shows it."""
-        return [*self.restless(), *broken_rules(self.judged(folder))]
+        return broken_rules(self.judged(folder))
 
     def judged(self, folder: Path) -> Judgement:
         """What every rule says."""
         return judge_run(folder, self.judged_by, engine(), reference=True)
-
-    def restless(self) -> list[str]:
-        """What is wrong whatever the rules say: a cluster that was healed and did not recover."""
-        return [f"{UNSETTLED}: {self.unsettled}"] if self.unsettled else []
 
 
 def broken_rules(judgement: Judgement) -> list[str]:
@@ -121,7 +115,7 @@ class _Search:
 
         class Looking(self.machine):  # type: ignore[name-defined, misc]
             def judge(self, folder: Path) -> Sequence[str]:
-                search.take(folder, self.program, restless=bool(self.restless()))
+                search.take(folder, self.program)
                 return ["found: among those judged together"] if search.found else []
 
             def leave(self, problem: BaseException | None) -> str:
@@ -138,18 +132,16 @@ class _Search:
         if self.found is None:
             self.found = (list(program), _way_of(problem))
 
-    def take(self, folder: Path, program: Sequence[Step], *, restless: bool) -> None:
-        """Keep a history until there are enough of them; one that did not settle has failed."""
+    def take(self, folder: Path, program: Sequence[Step]) -> None:
+        """Keep a history until there are enough of them."""
         if self.found is not None:
             return
         self._played += 1
         kept = self.scratch / f"{self._played}.jsonl"
         shutil.copyfile(folder / "history.jsonl", kept)
         self._waiting.append((kept, list(program)))
-        if restless or len(self._waiting) >= self.together:
+        if len(self._waiting) >= self.together:
             self._judge_waiting()
-        if restless and self.found is None:
-            self.found = (list(program), UNSETTLED)
 
     def _judge_waiting(self) -> None:
         waiting, self._waiting = self._waiting, []
@@ -188,9 +180,6 @@ def _only_by(machine: type[JudgedMachine], way: str) -> type[JudgedMachine]:
 
     class Quick(machine):  # type: ignore[valid-type, misc]
         judged_by = rules
-
-        def judge(self, folder: Path) -> Sequence[str]:
-            return broken_rules(self.judged(folder)) if rules else JudgedMachine.restless(self)
 
     Quick.__name__ = machine.__name__
     return Quick

@@ -7,10 +7,10 @@ that is over. Nobody draws these steps; they can be mixed with those that are dr
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from conformance.machines.classic import ClassicMachine
 from conformance.machines.clients_at_work import BROKERS
@@ -22,8 +22,9 @@ from harness.state_machines import step
 from harness.workloads.partition_log import PartitionClients
 
 KINDS = ("plain", "leader", "spread", "torn", "misnumbered", "idempotent", "early")
-BLIND = {"b1": 8001, "b2": 8002}  # producers that ask nobody who leads
+BLIND = {"b1": 8001, "b2": 8002, "b3": 8003}  # producers that ask nobody who leads
 IDEMPOTENT = 7003
+PERSISTENT = {"a": IDEMPOTENT, "b3": BLIND["b3"]}  # those who finish in the end what they began
 PATIENCE_S = 10.0  # of simulated time, for one request
 
 
@@ -34,7 +35,7 @@ class Appends:
     clients: PartitionClients
     ask: int
 
-    def make(self, what: str) -> Coroutine[Any, Any, None]:
+    def make(self, what: str) -> Coroutine[Any, Any, object]:
         """One of them, by its name."""
         clients, ask = self.clients, self.ask
         match what:
@@ -58,6 +59,7 @@ class ScriptedMachine(ClassicMachine):
     """One thing after the other."""
 
     max_faults = 5
+    idempotent: ClassVar[Mapping[str, int]] = PERSISTENT
 
     @step(what=KINDS, ask=BROKERS)
     def append(self, what: str, ask: str) -> None:

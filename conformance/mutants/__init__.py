@@ -12,6 +12,7 @@ from conformance.mutants import (
     boundary,
     boundary_races,
     boundary_sql,
+    recovery,
     replication,
     replication_logs,
     serving,
@@ -20,7 +21,7 @@ from reference_impl.decisions import Mutant, SqlMutant, find_decision
 from reference_impl.mutant_files import load_mutants
 
 AnyMutant = Mutant | SqlMutant
-CLUSTER = (replication, replication_logs, admission, serving)
+CLUSTER = (replication, replication_logs, admission, serving, recovery)
 PROGRAMS = Path(__file__).parents[1] / "classic" / "programs.json"
 
 # Mutants of the cluster that no program can be relied on to show on real processes, and why not.
@@ -31,14 +32,6 @@ ONLY_SIMULATED = {
     "fetch of a laggard and its own next look at who keeps up",
     "whoever-asks-last": "a leader that was cut off has to ask the controller before it hears from "
     "it who leads now; seen once in five attempts",
-}
-# Mutants of the cluster that break no promise about a log, and why not. What they break is that a
-# cluster recovers: the machine calls that unsettled, and a campaign does not come to its end.
-ONLY_UNSETTLED = {
-    "nothing-is-cut": "a follower that does not cut is told so at every fetch and never in sync",
-    "epochs-stay": "a follower that names an epoch it has cut is told to cut for ever",
-    "no-duplicates-known": "a batch that is tried again does not continue its sequence either, and "
-    "is refused; its producer never learns that it was appended",
 }
 
 # Decisions that Python makes also when the register is in the database; the others have SQL twins.

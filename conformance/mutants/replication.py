@@ -123,6 +123,7 @@ MUTANTS = (
         name="nothing-is-cut",
         decision="truncation-point",
         replace=_nothing_is_cut,
+        rules=("KFK-091",),
         why="a deposed leader keeps what nobody else has",
     ),
     Mutant(

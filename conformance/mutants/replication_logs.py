@@ -47,6 +47,7 @@ MUTANTS = (
         name="no-duplicates-known",
         decision="find-duplicate",
         replace=_no_duplicates_known,
+        rules=("KFK-094",),
         why="a batch that is tried again is refused or appended again",
     ),
     Mutant(
@@ -60,6 +61,7 @@ MUTANTS = (
         name="epochs-stay",
         decision="epochs-up-to",
         replace=_epochs_stay,
+        rules=("KFK-091",),
         why="a log that is cut keeps the epochs of what is gone",
     ),
     Mutant(

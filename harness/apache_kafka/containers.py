@@ -27,7 +27,13 @@ from harness.apache_kafka.starting import (
     new_cluster_id,
     quorum_known,
 )
-from harness.clusters.plan import CONTROLLER, CONTROLLER_ID, ClusterPlan, broker_id
+from harness.clusters.plan import (
+    CONTROLLER,
+    CONTROLLER_ID,
+    ClusterPlan,
+    NodeState,
+    broker_id,
+)
 from harness.sut.errors import LabBroken
 
 IMAGE = f"apache/kafka:{VERSION}"
@@ -126,6 +132,14 @@ class ContainerKafka:
             quorum = quorum_known(port)
             return quorum is not None and quorum.leader == CONTROLLER_ID
         return broker_id(name) in brokers_known(port)
+
+    def state(self, name: str) -> NodeState:
+        """Whether its container runs, paused or not, and how it ended if not."""
+        container = self._inside(name)
+        container.reload()
+        running = container.status in ("running", "paused", "restarting")
+        code = None if running else container.attrs["State"].get("ExitCode")
+        return NodeState(running=running, exit_code=code)
 
     def kill(self, name: str) -> None:
         """SIGKILL; returns when it has ended."""

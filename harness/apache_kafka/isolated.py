@@ -38,7 +38,13 @@ from harness.apache_kafka.starting import (
     quorum_known,
 )
 from harness.clusters.link_proxy import LinkProxy, host_between
-from harness.clusters.plan import CONTROLLER, CONTROLLER_ID, ClusterPlan, broker_id
+from harness.clusters.plan import (
+    CONTROLLER,
+    CONTROLLER_ID,
+    ClusterPlan,
+    NodeState,
+    broker_id,
+)
 from harness.sut.errors import LabBroken
 
 Seen = TypeVar("Seen")
@@ -135,6 +141,11 @@ class IsolatedKafka:
         running = [node.node_id for node in self._nodes.values() if node.running]
         ends = quorum.ends if quorum else {}
         return all(ends.get(one, -1) >= offset for one in running) or None
+
+    def state(self, name: str) -> NodeState:
+        """Whether its process runs, and how it ended if not."""
+        node = self._nodes[name]
+        return NodeState(running=node.running, exit_code=node.exit_code)
 
     def kill(self, name: str) -> None:
         """SIGKILL."""

@@ -40,6 +40,11 @@ class Node:
     def running(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
+    @property
+    def exit_code(self) -> int | None:
+        """How it ended by itself; None while it runs, and once it was killed."""
+        return None if self._process is None else self._process.poll()
+
     def begin_format(self, cluster_id: str) -> subprocess.Popen[bytes]:
         """Start to format its folder; several nodes may do so at once."""
         tool = ["kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", self._settings]

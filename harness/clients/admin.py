@@ -18,6 +18,7 @@ from harness.clients.operations import Place
 from harness.clients.raw import RawClient
 from reference_impl.ports import Address
 
+_UNKNOWN = int(ErrorCode.unknown_topic_or_partition)
 _TIMEOUT = i32Timedelta.parse(timedelta(seconds=10))
 
 
@@ -109,6 +110,8 @@ class Leadership:
     leader: int
     epoch: int
     isr: tuple[int, ...] = ()
+    replicas: tuple[int, ...] = ()
+    error: int = 0
 
 
 async def leadership(client: RawClient, place: Place, *, patience_s: float) -> Leadership:
@@ -123,11 +126,18 @@ async def leadership(client: RawClient, place: Place, *, patience_s: float) -> L
         answer = await client.ask(request, timeout_s=patience_s)
     finally:
         client.abort()
-    for partition in answer.topics[0].partitions:
-        if partition.partition_index == place.partition:
-            isr = tuple(int(one) for one in partition.isr_nodes)
-            return Leadership(int(partition.leader_id), int(partition.leader_epoch), isr)
-    return Leadership(-1, -1)
+    for topic in answer.topics:
+        for partition in topic.partitions:
+            if partition.partition_index == place.partition:
+                return Leadership(
+                    int(partition.leader_id),
+                    int(partition.leader_epoch),
+                    tuple(int(one) for one in partition.isr_nodes),
+                    tuple(int(one) for one in partition.replica_nodes),
+                    int(partition.error_code),
+                )
+        return Leadership(-1, -1, error=int(topic.error_code) or _UNKNOWN)
+    return Leadership(-1, -1, error=_UNKNOWN)
 
 
 async def elect_preferred(client: RawClient, place: Place, *, patience_s: float) -> int:

@@ -10,6 +10,14 @@ CONTROLLER = "controller"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NodeState:
+    """What the process table says of a node; the exit code where it ended and that is known."""
+
+    running: bool
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterPlan:
     """Brokers are numbered from 1; racks go round them. Mutants are `module:name` references."""
 

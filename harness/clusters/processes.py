@@ -22,7 +22,13 @@ from types import TracebackType
 
 import reference_impl
 from harness.clusters.link_proxy import LinkProxy, host_of
-from harness.clusters.plan import CONTROLLER, CONTROLLER_ID, ClusterPlan, broker_id
+from harness.clusters.plan import (
+    CONTROLLER,
+    CONTROLLER_ID,
+    ClusterPlan,
+    NodeState,
+    broker_id,
+)
 from harness.sut.errors import LabBroken
 from harness.worlds.program import Program
 
@@ -96,6 +102,11 @@ class ProcessCluster:
     def runs(self, name: str) -> bool:
         """Whether its process is there."""
         return not self._nodes[name].program.silent
+
+    def state(self, name: str) -> NodeState:
+        """Whether its process runs, and how it ended if not."""
+        code = self._nodes[name].program.exit_code
+        return NodeState(running=code is None, exit_code=code)
 
     def pid(self, name: str) -> int:
         """The process of a node."""

@@ -14,6 +14,7 @@ from typing import Any, Final
 from .fault_windows import FaultWindows
 from .history import History
 from .lines import Event, canonical
+from .liveness_tables import PhaseWindows, leader_row, node_row
 from .micro_operations import MICRO_OPERATIONS, lay_out_micro_operations
 from .pairing import Operation, Pairing
 from .sends import Emit, Row, SendBook, named, whole
@@ -52,6 +53,7 @@ class RowBuilder:
         self._pairing = Pairing(self._order, problem, self_contained=MICRO_OPERATIONS)
         self._sends = SendBook(emit, problem)
         self._windows = FaultWindows(emit, self._order, problem)
+        self._phases = PhaseWindows(emit, self._order, problem)
         self._kinds: dict[str, Callable[[Event], None]] = {
             "op": self._op,
             "effect": self._effect,
@@ -59,6 +61,7 @@ class RowBuilder:
             "fault": self._fault,
             "plan": self._plan,
             "skip": self._skip,
+            "phase": self._phases.feed,
         }
 
     def feed(self, event: Event) -> None:
@@ -74,6 +77,7 @@ class RowBuilder:
             self._closed(operation)
         self._sends.finish()
         self._windows.finish()
+        self._phases.finish()
 
     def _op(self, event: Event) -> None:
         if event["type"] == "invoke" and event["f"] == "produce":
@@ -98,6 +102,8 @@ class RowBuilder:
             layouts.append(self._group_offset_row)
         elif operation.invoke["f"] == "end_txn":
             layouts.append(self._transaction_row)
+        elif operation.invoke["f"] == "metadata":
+            layouts.append(self._leader_row)
         elif operation.invoke["f"] in MICRO_OPERATIONS:
             layouts.append(lambda closed, row: lay_out_micro_operations(closed, row, self._emit))
         for lay_out in layouts:
@@ -142,6 +148,11 @@ class RowBuilder:
     def _transaction_row(self, operation: Operation, shared: Row) -> None:
         asked = {name: operation.invoke.get(name) for name in ("transaction", "committed")}
         self._emit("transactions", shared | asked)
+
+    def _leader_row(self, operation: Operation, shared: Row) -> None:
+        asked = shared["topic"] is not None and shared["partition"] is not None
+        if asked and operation.completion is not None:
+            self._emit("leaders_told", shared | leader_row(operation))
 
     def _response_row(self, operation: Operation, shared: Row) -> None:
         invoke, completion = operation.invoke, operation.completion
@@ -308,4 +319,5 @@ def _object_row(row: Any) -> Row:
 _PROBES: Final[dict[str, tuple[str, Callable[[Any], Row]]]] = {
     "control_plane": ("probes_control_plane", _log_row),
     "objects": ("probes_objects", _object_row),
+    "nodes": ("probes_nodes", node_row),
 }

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from .errors import TableDataError
+from .liveness_tables import LIVENESS_TABLES
 
 ColumnType: TypeAlias = Literal["bigint", "int", "string", "boolean"]
 COLUMN_TYPES: Final[tuple[ColumnType, ...]] = ("bigint", "int", "string", "boolean")
@@ -374,6 +375,7 @@ what    string  what was looked at
 detail  string  the row as JSON text
 """,
     ),
+    **LIVENESS_TABLES,
     "problems": (
         "line or row that could not be used",
         """

@@ -33,7 +33,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 from hypothesis.strategies import SearchStrategy
 
 from harness.history import Run
-from harness.simulation.observer import FaultsOnly
+from harness.simulation.observer import FaultsOnly, Observer
 from harness.simulation.simulation import Simulation
 from harness.state_machines.outcome import Outcome, unknown
 from harness.state_machines.program import STEP, Step, program_of, source_of
@@ -122,12 +122,13 @@ class SimulatedMachine(RuleBasedStateMachine):
             closing.enter_context(mutated(*self.mutants))
             self.recorder = Recorder(place, now=lambda: self.sim.now_ns)
             observer = self.recorder if self.records_effects else FaultsOnly(self.recorder)
-            self.sim = closing.enter_context(Simulation(self.seed, observer=observer))
+            self.sim = closing.enter_context(self._simulation(observer))
             self.build()
             self._closing = closing.pop_all()
 
     # For subclasses.
 
+    forgiving: ClassVar[bool] = False  # a node may end by itself: the history says so
     records_effects: ClassVar[bool] = True  # most lines of a history, and most of what it costs
     settle_s: ClassVar[float] = 30.0  # of simulated time, between healing and the last reads
 
@@ -197,6 +198,9 @@ class SimulatedMachine(RuleBasedStateMachine):
                 note = self.leave(self._problem)
                 if self._problem is not None and note:
                     self._problem.add_note(note)
+
+    def _simulation(self, observer: Observer) -> Simulation:
+        return Simulation(self.seed, observer=observer, forgiving=self.forgiving)
 
     def _conclude(self) -> None:
         self.sim.faults.heal_all()

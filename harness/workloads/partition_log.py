@@ -64,10 +64,12 @@ class PartitionClients:
         waiting = sum(at == broker for at in self._open.values())
         return waiting + self.unanswered.get(broker, 0)
 
-    async def send(self, by: str, ask: int, *, acks: int) -> None:
-        """Append one record that nobody appended before."""
+    async def send(self, by: str, ask: int, *, acks: int) -> int | None:
+        """Append one record that nobody appended before; its offset if it was acknowledged."""
         name = self._fresh()
-        await self._produce(by, ask, name, [(f"{name}-0", self.now_ms())], acks=acks)
+        outcome = await self._produce(by, ask, name, [(f"{name}-0", self.now_ms())], acks=acks)
+        known = outcome is not None and outcome.type == "ok"
+        return int(outcome.fields["offset"]) if outcome is not None and known else None
 
     async def send_too_early(self, by: str, ask: int, *, producer_id: int) -> None:
         """Send two records of a producer before the two that come first, which nobody has sent.
@@ -149,7 +151,7 @@ class PartitionClients:
             queue.append(self._next_of(by, 3))
         trying = queue[0]
         trying.attempt += 1
-        await self._produce_at(
+        outcome = await self._produce_at(
             by,
             at,
             trying.name,
@@ -159,6 +161,8 @@ class PartitionClients:
             producer=(producer_id, 0, trying.sequence),
             defect=defect,
         )
+        # What must be refused is not to be finished later.
+        trying.known = trying.known or outcome.type == "ok" or defect is not Defect.NONE
 
     async def read(self, by: str, at: int, offset: int, *, max_bytes: int = 1 << 20) -> int:
         """Read at a broker, whatever it is to the partition; where to read on from.
@@ -201,11 +205,11 @@ class PartitionClients:
         known = outcome is not None and outcome.type == "ok"
         return int(outcome.fields["offset"]) if outcome is not None and known else None
 
-    async def ask_epoch_end(self, by: str, ask: int, back: int) -> None:
-        """Ask the leader where an epoch ended, its own or an earlier one."""
+    async def ask_epoch_end(self, by: str, ask: int, back: int) -> bool:
+        """Ask the leader where an epoch ended, its own or an earlier one; whether it said so."""
         seen = await self._leadership(ask)
         epoch = 0 if seen is None else max(0, seen.epoch - back)
-        await self._at_leader(
+        outcome = await self._at_leader(
             by,
             ask,
             "offset_for_leader_epoch",
@@ -214,6 +218,7 @@ class PartitionClients:
             ),
             epoch=epoch,
         )
+        return outcome is not None and outcome.type == "ok"
 
     async def delete(self, by: str, ask: int, offset: int) -> None:
         """Move the log start up to an offset."""
@@ -224,6 +229,21 @@ class PartitionClients:
             lambda client, _: operations.delete_records(client, self.place, offset=offset),
             offset=offset,
         )
+
+    async def ask_leader(self, by: str, at: int, *, look: int) -> Leadership | None:
+        """Ask a broker who leads, and record what it says; None if it does not answer."""
+        told: list[Leadership] = []
+
+        async def ask(client: RawClient) -> Outcome:
+            seen = await leadership(client, self.place, patience_s=self.patience_s)
+            told.append(seen)
+            kind = classify("metadata", seen.error) if seen.error else "ok"
+            fields = {"error": seen.error, "leader": seen.leader, "leader_epoch": seen.epoch}
+            members = {"isr": [*seen.isr], "replicas": [*seen.replicas]}
+            return Outcome(kind, {**fields, **members})
+
+        await self._asked(by, at, "metadata", ask, look=look)
+        return told[0] if told else None
 
     async def read_all(self, by: str, at: int, *, most: int = 10_000) -> int:
         """Read the log at one broker from its start to its end; which offset that was.

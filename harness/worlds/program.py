@@ -80,6 +80,16 @@ class Program:
         return self._process.pid
 
     @property
+    def exit_code(self) -> int | None:
+        """How it ended, negative for a signal; None as long as it runs. It is not waited for."""
+        if self._process.returncode is not None:
+            return self._process.returncode
+        ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if ended is None:
+            return None
+        return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+
+    @property
     def last_words(self) -> str:
         """The end of what it printed to its error output, for a message."""
         text = bytes(self._tail).decode("utf-8", "replace").strip()

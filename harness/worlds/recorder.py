@@ -158,6 +158,20 @@ class Recorder:
         tell(phase="begin", evidence={})
         return lambda: tell(phase="end", evidence={})
 
+    def phase(
+        self, campaign: str, name: str, *, bound_s: float | None = None
+    ) -> Callable[..., None]:
+        """Record that a phase begins; what is called with further fields when it ends."""
+        about = {"campaign": campaign, "name": name}
+        bound = {} if bound_s is None else {"bound_s": bound_s}
+
+        def write(phase: str, **said: object) -> None:
+            with self._lock:
+                self._writer.write({**self._stamp("phase"), **about, "phase": phase, **said})
+
+        write("begin", **bound)
+        return partial(write, "end")
+
     def probe(self, what: str, rows: list[dict[str, object]]) -> None:
         """Record an independent look at the store."""
         with self._lock:

@@ -9,8 +9,14 @@
     epoch_end 1 epoch=2     => ok 1 20                                 epoch, where it ends
     commit g 5 | told g     => ok | ok 5
     end T commit | abort    => ok
+    leader look=1 node=2    => ok 1 /3 isr=1,2                         what a broker says of it
     window NAME                                                        an assumption is broken
     … unsaid                                                           no isolation, as by default
+    fault NAME                                                         a fault is in force
+    phase converge bound=20                                            a phase, its bound in ns
+    nodes broker-1 ended 1                                             a look at one node
+
+`fail -` is no answer at all.
 
 A record is `value[#key][!timestamp]`, read at `@offset` of epoch `/epoch`; `!-` is a timestamp that
 the broker sets, `-` as value a tombstone. Everywhere: node=1, epoch=1 (named as current), p=0,
@@ -61,6 +67,9 @@ def _lines(
         yield {"kind": "fault", "phase": "begin", **name}
         yield {"kind": "fault", "phase": "end", **name}
         return
+    if call in ("fault", "phase", "nodes"):
+        yield from _around(call, arguments, topic)
+        return
     named = {"pe": "0"} | dict(word.split("=") for word in arguments if "=" in word)
     plain = [word for word in arguments if "=" not in word]
     partition = None if named.get("p") == "-" else int(named.get("p", 0))
@@ -71,8 +80,26 @@ def _lines(
     yield {"type": "invoke"} | invoke | asked
     if outcome:
         failed = outcome[0] != "ok" and len(outcome) > 1
-        error = outcome[1] if failed else "NONE"
+        error = (None if outcome[1] == "-" else outcome[1]) if failed else "NONE"
         yield {"type": outcome[0], "f": asked["f"], "error": error} | shared | answered
+
+
+def _around(call: str, arguments: list[str], topic: str) -> Iterator[Event]:
+    """Lines that are no operations."""
+    if call == "nodes":
+        name, state, *code = arguments
+        code_of = {"exit_code": int(code[0])} if code else {}
+        row = {"node": name, "state": state, "on_purpose": "purpose" in state, **code_of}
+        yield {"kind": "probe", "what": "nodes", "rows": [row]}
+    elif call == "phase":
+        bound_s = int(arguments[1].removeprefix("bound=")) / 1_000_000_000
+        about = {"kind": "phase", "campaign": topic, "name": arguments[0]}
+        yield about | {"phase": "begin", "bound_s": bound_s}
+        yield about | {"phase": "end"}
+    else:
+        about = {"kind": "fault", "name": arguments[0], "target": topic}
+        yield about | {"phase": "begin"}
+        yield about | {"phase": "end"}
 
 
 Asked = tuple[Event, Event]
@@ -146,6 +173,17 @@ def _epoch_end(
     return asked, {"leader_epoch": int(outcome[1]), "offset": int(outcome[2])}
 
 
+def _leader(
+    topic: str, plain: list[str], named: dict[str, str], outcome: list[str], *_: object
+) -> Asked:
+    answered: Event = {}
+    if outcome[0] == "ok":
+        leader, epoch, isr = outcome[1:]
+        members = [int(one) for one in isr.removeprefix("isr=").split(",") if one]
+        answered = {"leader": int(leader), "leader_epoch": int(epoch[1:]), "isr": members}
+    return {"f": "metadata", "look": int(named["look"])}, answered
+
+
 def _commit(topic: str, plain: list[str], *_: object) -> Asked:
     return {"f": "offset_commit", "group": f"{topic}-{plain[0]}", "offset": int(plain[1])}, {}
 
@@ -173,6 +211,7 @@ _CALLS: dict[str, Any] = {
     "commit": _commit,
     "told": _told,
     "end": _end,
+    "leader": _leader,
 }
 
 

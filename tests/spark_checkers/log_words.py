@@ -106,6 +106,26 @@ WORDS: dict[str, str] = {
     "KFK-081": (
         "op 0: op 4 read a record of transaction t-T; it was ended 1 times and never by a commit"
     ),
+    "KFK-090": (
+        "op 0: in the last of 5 looks leader 1 is named in epoch 3; and leader 2; and epoch 4; "
+        "the bound is 2e-08 s"
+    ),
+    "KFK-091": (
+        "op 0: in the last of 5 looks broker 1 says that 2 is not in sync; with leader 1 in epoch"
+        " 3; the bound is 2e-08 s"
+    ),
+    "KFK-092": (
+        "op 0: 5 requests, 5 of them appends; the last append was answered NOT_ENOUGH_REPLICAS; "
+        "the bound is 2e-08 s"
+    ),
+    "KFK-093": (
+        "op 1: the last 5 of 5 requests fetch have no answer; at broker 1; the bound is 2e-08 s"
+    ),
+    "KFK-094": (
+        "op 1: the last 5 of 5 requests produce are refused; with NOT_ENOUGH_REPLICAS; "
+        "with acks=-1; the bound is 2e-08 s"
+    ),
+    "KFK-095": "op 0: broker-1 has ended by itself; with exit code 1",
     "KFK-082": (
         "op 0: op 2 read a record of transaction t-T; the first was read by 4; nobody asked to "
         "commit it before 5"

@@ -1,6 +1,6 @@
 """What Kafka itself promises about a log, whatever stores it."""
 
-from conformance.catalogue.kafka import appends, fetches, jepsen, lineage, watermarks
+from conformance.catalogue.kafka import appends, fetches, jepsen, lineage, liveness, watermarks
 
 RULES = (
     *jepsen.RULES,
@@ -8,4 +8,5 @@ RULES = (
     *fetches.RULES,
     *watermarks.RULES,
     *lineage.RULES,
+    *liveness.RULES,
 )

@@ -1,0 +1,166 @@
+"""A cluster that was healed recovers, and in peace it answers.
+
+What is judged is what the lab saw in phases of its own (`FORMAT.md`, phases): no fault is in force,
+and a bound says how long recovery may take. A rule is judged where the cluster recovered, or where
+the lab kept looking for the whole bound, five times at least; a lab that was not given the time to
+look accuses nobody. Where an assumption is suspended that recovery rests on (data that was synced
+is lost, a leader was elected uncleanly), nothing is judged.
+"""
+
+from __future__ import annotations
+
+from conformance.catalogue.kafka.fragments import DURABLE, PROTOCOL, REPLICATION, kafka_rule
+from harness.rules import Depth, Holds
+
+LIVENESS = "Liveness"
+LOOKS = 5  # before a cluster is said not to recover
+
+_BOUND = "the bound is {bound_s} s"
+
+
+def _whole_bound(good: str, looks: str) -> str:
+    return f"({good}) OR (lasted_ns >= bound_ns AND {looks} >= {LOOKS})"
+
+
+def _in_time(tries: str, lasted: str) -> str:
+    return f"{tries} = 0 OR ({lasted} >= bound_ns AND {tries} >= {LOOKS})"
+
+
+RULES = (
+    kafka_rule(
+        id="KFK-090",
+        section=LIVENESS,
+        source=REPLICATION,
+        sentence="After faults are healed, all brokers name one leader in one epoch.",
+        assumes=DURABLE,
+        judge=Holds(
+            table="rest_looks",
+            when=_whole_bound("agreed", "looks"),
+            holds="agreed",
+            show=(
+                "looks",
+                "bound_s",
+                "silent",
+                "leader",
+                "other_leader",
+                "epoch",
+                "other_epoch",
+            ),
+            words=(
+                "in the last of {looks} looks leader {leader} is named in epoch {epoch}",
+                "and leader {other_leader}",
+                "and epoch {other_epoch}",
+                "broker {silent} does not answer",
+                _BOUND,
+            ),
+        ),
+        hint="is an election missed, or a broker that does not follow the metadata any more?",
+    ),
+    kafka_rule(
+        id="KFK-091",
+        section=LIVENESS,
+        source=REPLICATION,
+        sentence="After faults are healed, all live replicas are in sync.",
+        assumes=DURABLE,
+        judge=Holds(
+            table="rest_looks",
+            when=_whole_bound("answers > 0 AND lacks IS NULL", "looks"),
+            holds="answers > 0 AND lacks IS NULL",
+            show=("looks", "bound_s", "lacks", "teller", "leader", "epoch"),
+            words=(
+                "in the last of {looks} looks broker {teller} says that {lacks} is not in sync",
+                "with leader {leader} in epoch {epoch}",
+                _BOUND,
+            ),
+        ),
+        hint="a follower that fetches in vain, or was given up: what does its log say last?",
+    ),
+    kafka_rule(
+        id="KFK-092",
+        section=LIVENESS,
+        source=REPLICATION,
+        sentence="After faults are healed, an append with acks=all is acknowledged and read.",
+        assumes=DURABLE,
+        judge=Holds(
+            table="rest_progress",
+            when=_whole_bound("appended_op IS NOT NULL AND read_op IS NOT NULL", "tries"),
+            holds="appended_op IS NOT NULL AND read_op IS NOT NULL",
+            show=("tries", "appends", "bound_s", "last_error", "appended_op", "base_offset"),
+            words=(
+                "{tries} requests, {appends} of them appends",
+                "the last append was answered {last_error}",
+                "op {appended_op} was acknowledged offset {base_offset}, which nobody read",
+                _BOUND,
+            ),
+        ),
+        hint="does the high watermark move? Is the in-sync set counted as it is?",
+    ),
+    kafka_rule(
+        id="KFK-093",
+        section=LIVENESS,
+        source=PROTOCOL,
+        sentence="While no fault is in force, a well-formed request is answered.",
+        assumes=DURABLE,
+        judge=Holds(
+            table="requests_in_peace",
+            when=f"send IS NULL AND ({_in_time('unanswered', 'unanswered_ns')})",
+            holds="unanswered = 0",
+            times="requests",
+            show=("f", "node", "acks", "requests", "unanswered", "bound_s"),
+            words=(
+                "the last {unanswered} of {requests} requests {f} have no answer",
+                "at broker {node}",
+                "with acks={acks}",
+                _BOUND,
+            ),
+        ),
+        hint="a handler that fails, or waits for what does not come",
+    ),
+    kafka_rule(
+        id="KFK-094",
+        section=LIVENESS,
+        source=f"{PROTOCOL}, error codes",
+        sentence="While no fault is in force, no request is refused without end.",
+        assumes=DURABLE,
+        judge=Holds(
+            table="requests_in_peace",
+            when=_in_time("refusals", "refused_ns"),
+            holds="refusals = 0",
+            times="requests",
+            show=(
+                "f",
+                "node",
+                "acks",
+                "send",
+                "requests",
+                "refusals",
+                "refused_with",
+                "bound_s",
+            ),
+            words=(
+                "the last {refusals} of {requests} requests {f} are refused",
+                "with {refused_with}",
+                "at broker {node}",
+                "with acks={acks}",
+                "all of them attempts of the send {send}",
+                _BOUND,
+            ),
+        ),
+        hint="an error after which clients try again, for a reason that does not pass",
+    ),
+    kafka_rule(
+        id="KFK-095",
+        section=LIVENESS,
+        source=REPLICATION,
+        sentence="A node runs until it is told to stop.",
+        depth=Depth.HOOKS,
+        judge=Holds(
+            table="nodes_seen",
+            when="TRUE",
+            holds="state = 'running' OR on_purpose",
+            show=("node_name", "state", "exit_code"),
+            words=("{node_name} has {state} by itself", "with exit code {exit_code}"),
+        ),
+        hint="what it said last is in the run folder, below nodes/",
+    ),
+)
