@@ -43,7 +43,7 @@ def shown_end(op: Op) -> float:
         return 0
     ends = [told_start(op, 0)]
     if op.f == "fetch":
-        ends += [op.answer.get("high_watermark") or 0, op.answer.get("last_stable_offset") or 0]
+        ends += [op.answer.get("high_watermark") or 0]
         ends += [one[0] + 1 for one in op.answer.get("records") or ()]
     if op.f == "list_offsets":
         offset = op.answer.get("offset")

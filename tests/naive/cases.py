@@ -6,7 +6,7 @@ whose evidence lies on both sides of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
 from tests.naive.logs import Log, Timed, Window
@@ -32,14 +32,16 @@ class Found:
     violating: list[int] = field(default_factory=list)
 
 
-def excused(case: Case, windows: list[Window], assumes: Iterable[str]) -> bool:
+def excused(case: Case, windows: list[Window], assumes: Collection[str]) -> bool:
     """Whether a window that breaks an assumption touches the time the case spans."""
     if not case.over:
         return False
     began = min(one.began for one in case.over)
     ends = [one.ended for one in case.over if one.ended is not None]
     for window in windows:
-        if window.assumption in assumes and window.clock == case.over[0].clock:
+        if window.assumption is None or window.assumption not in assumes:
+            continue
+        if window.clock == case.over[0].clock:
             over_before = bool(ends) and max(ends) < window.since
             begun_after = window.until is not None and began > window.until
             if not over_before and not begun_after:
@@ -47,7 +49,7 @@ def excused(case: Case, windows: list[Window], assumes: Iterable[str]) -> bool:
     return False
 
 
-def judged(check: Check, logs: Iterable[Log], assumes: Iterable[str]) -> Found:
+def judged(check: Check, logs: Iterable[Log], assumes: Collection[str]) -> Found:
     """Every case of a rule in every partition."""
     found = Found()
     for log in logs:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.naive.appends import shown_end
 from tests.naive.cases import Case
-from tests.naive.logs import Append, Log, Op, Read, Timed, before, isolation
+from tests.naive.logs import Append, Log, Op, Read, before, isolation, told_start
 
 
 def starts_at_most(fetch: Op, offset: int) -> bool:
@@ -164,30 +163,30 @@ def kfk_048(log: Log) -> Iterator[Case]:
 def kfk_049(log: Log) -> Iterator[Case]:
     """OFFSET_OUT_OF_RANGE is only answered to offsets that are out of range.
 
-    An offset is in range for a node that had shown an end as high, if the log cannot have started
-    beyond it.
+    An offset is in range for a node that had named an end as high, and names a log start that is
+    not beyond it later.
     """
     for fetch in log.ops:
         if fetch.f != "fetch" or fetch.answer.get("error") not in (1, "OFFSET_OUT_OF_RANGE"):
             continue
         asked = fetch.asked["offset"]
         yield Case(fetch.index, True, (fetch,))
-        if log.possible_start(fetch) > asked:
+        later = [op for op in log.ops if op.node == fetch.node and before(fetch, op)]
+        if not any(0 <= told_start(op, -1) <= asked for op in later):
             continue
-        for earlier, end in ends_of_node(log, fetch):
-            if end >= asked:
+        for earlier in log.ops:
+            in_range = earlier.node == fetch.node and end_told(earlier) >= asked
+            if in_range and before(earlier, fetch):
                 yield Case(fetch.index, False, (earlier, fetch))
 
 
-def ends_of_node(log: Log, fetch: Op) -> Iterator[tuple[Timed, float]]:
-    """What the node had shown or acknowledged before it was asked."""
-    for op in log.ops:
-        if op.node == fetch.node and before(op, fetch):
-            yield op, shown_end(op)
-    for append in log.appends:
-        for op in append.acknowledged:
-            if append.durable is not None and op.node == fetch.node and before(op, fetch):
-                yield op, append.durable + len(append.records)
+def end_told(op: Op) -> int:
+    """The end of what is committed, if an answer names it; else -1."""
+    if op.ok and op.f == "fetch":
+        return int(op.answer.get("high_watermark", -1))
+    if op.ok and op.f == "list_offsets" and op.asked.get("timestamp") == -1:
+        return int(op.answer.get("offset", -1))
+    return -1
 
 
 CHECKS = {

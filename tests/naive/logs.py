@@ -112,7 +112,11 @@ def isolation(op: Op) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class Window:
-    assumption: str
+    """The time during which a fault was in force, and the assumption that it breaks, if any."""
+
+    fault: str
+    target: str
+    assumption: str | None
     clock: str
     since: int
     until: int | None

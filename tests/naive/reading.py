@@ -66,10 +66,19 @@ def windows_of(history: History) -> list[Window]:
 
 def _window(lines: list[Event], unit: str, until: int | None) -> list[Window]:
     named = [one["assumption"] for one in lines if one.get("assumption")]
-    if not named or lines[0]["phase"] == "end":
+    if lines[0]["phase"] == "end":
         return []
     first = lines[0]
-    return [Window(assumption=named[0], clock=first["clock"], since=first[unit], until=until)]
+    return [
+        Window(
+            fault=first["name"],
+            target=first["target"],
+            assumption=named[0] if named else None,
+            clock=first["clock"],
+            since=first[unit],
+            until=until,
+        )
+    ]
 
 
 def logs_of(history: History) -> list[Log]:

@@ -9,8 +9,9 @@ from typing import Any
 
 from conformance.classic.lab import record_classic
 from conformance.classic.programs import MUTANTS, recorded_programs
+from conformance.lab import Plan, record
 from conformance.machines.scripted import ScriptedMachine
-from conformance.mutants import CLUSTER
+from conformance.mutants import CLUSTER, boundary
 from harness.history import Run
 from harness.state_machines.explore import play
 from harness.state_machines.program import Step
@@ -47,6 +48,24 @@ def record_campaign(folder: Path, *mutants: str, seed: int, world: str = "sim") 
     finally:
         run.seal()
     return folder
+
+
+def record_boundary(folder: Path, *mutants: str, seed: int) -> Path:
+    """Play the scenarios of the boundary and a round of concurrent calls, in memory."""
+    sut = reference_sut(control_plane="memory", mutants=mutants)
+    run = Run.create(
+        folder, run=folder.name, sut=sut.name, world="sim", profiles=["migration"], seed=seed
+    )
+    record(run, sut, Plan(world="sim", seed=seed, rounds=1, profiles=("migration",)))
+    return folder
+
+
+def boundaries(folder: Path, seed: int) -> Iterator[Path]:
+    """The scenarios on the sound register, and on every mutant of it that is written in Python."""
+    yield record_boundary(folder / f"boundary-sound-{seed}", seed=seed)
+    for one in boundary.MUTANTS:
+        reference = f"{boundary.__name__}:{one.name}"
+        yield record_boundary(folder / f"boundary-{one.name}-{seed}", reference, seed=seed)
 
 
 def programs(folder: Path, seed: int) -> Iterator[Path]:

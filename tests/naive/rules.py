@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from harness.history import History
 from harness.rules import Rule
-from tests.naive import appends, fetches, lineage, transactions, watermarks
+from tests.naive import appends, boundary, fetches, lineage, seeds, transactions, watermarks
 from tests.naive.cases import Check, Found, judged
 from tests.naive.reading import logs_of
 
@@ -16,6 +16,8 @@ CHECKS: dict[str, Check] = {
     **watermarks.CHECKS,
     **lineage.CHECKS,
     **transactions.CHECKS,
+    **boundary.CHECKS,
+    **seeds.CHECKS,
 }
 
 
