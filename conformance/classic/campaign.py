@@ -18,6 +18,7 @@ from functools import partial
 
 from conformance.classic.arena import Arena, Heal
 from harness.clients.admin import create_topic, leadership
+from harness.clients.answers import UnreadableAnswer
 from harness.clients.operations import Defect, Place
 from harness.clients.raw import RawClient
 from harness.clusters.plan import CONTROLLER, broker_name
@@ -165,12 +166,16 @@ class Campaign:
 
     async def _create(self) -> None:
         brokers = self.arena.brokers
-        await create_topic(
-            self._client(brokers[0]),
-            self.clients.place.topic,
-            assignments=[list(brokers)],
-            configs={"min.insync.replicas": "2" if len(brokers) > 2 else "1"},
-        )
+        try:
+            await create_topic(
+                self._client(brokers[0]),
+                self.clients.place.topic,
+                assignments=[list(brokers)],
+                configs={"min.insync.replicas": "2" if len(brokers) > 2 else "1"},
+            )
+        except UnreadableAnswer as nonsense:
+            self.clients.heard_nonsense(brokers[0], "create_topics", nonsense)
+            raise
         await self._converge()
 
     async def _leader(self) -> int:

@@ -1,10 +1,11 @@
 """What Kafka itself promises about a log, whatever stores it."""
 
-from conformance.catalogue.kafka import appends, fetches, jepsen, lineage, watermarks
+from conformance.catalogue.kafka import answers, appends, fetches, jepsen, lineage, watermarks
 
 RULES = (
     *jepsen.RULES,
     *appends.RULES,
+    *answers.RULES,
     *fetches.RULES,
     *watermarks.RULES,
     *lineage.RULES,
