@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from pathlib import Path
 
 from conformance.classic.arena import SHARD, plan_of
 from conformance.classic.campaign import FAULTS, LASTS_S, Campaign
@@ -21,6 +19,7 @@ from harness.clients.answers import UnreadableAnswer
 from harness.clients.raw import RawClient
 from harness.clusters.processes import linked_cluster
 from harness.history import Run
+from harness.scratch import ScratchFolder
 from harness.simulation.observer import FaultsOnly
 from harness.simulation.simulation import Simulation
 from harness.sut import Sut, reference_sut
@@ -139,8 +138,8 @@ def _apache_kafka(run: Run) -> Iterator[LiveArena]:
     """Apache Kafka; what its nodes said stays in the run folder."""
     plan = plan_of()
     with (
-        tempfile.TemporaryDirectory(prefix="tidemark-kafka-") as folder,
-        IsolatedKafka(plan, logs=run.folder / KAFKA_LOGS, data=Path(folder)) as kafka,
+        ScratchFolder("kafka") as folder,
+        IsolatedKafka(plan, logs=run.folder / KAFKA_LOGS, data=folder) as kafka,
     ):
         yield LiveArena(run, kafka, world="process", brokers=plan.broker_ids, links=kafka.links)
 

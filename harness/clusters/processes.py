@@ -12,7 +12,6 @@ import os
 import shutil
 import signal
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from types import TracebackType
 import reference_impl
 from harness.clusters.link_proxy import LinkProxy, host_of
 from harness.clusters.plan import CONTROLLER, CONTROLLER_ID, ClusterPlan, broker_id
+from harness.scratch import ScratchFolder
 from harness.sut.errors import LabBroken
 from harness.worlds.program import Program
 
@@ -210,8 +210,8 @@ def linked_cluster(plan: ClusterPlan) -> Iterator[tuple[ProcessCluster, LinkProx
     reaches its nodes; in the end all of them are killed, whatever was done to them."""
     links = LinkProxy(plan)
     try:
-        with tempfile.TemporaryDirectory(prefix="tidemark-cluster-") as folder:
-            cluster = ProcessCluster(Path(folder), plan, links=links)
+        with ScratchFolder("cluster") as folder:
+            cluster = ProcessCluster(folder, plan, links=links)
             try:
                 cluster.__enter__()
                 yield cluster, links
