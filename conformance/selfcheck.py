@@ -15,11 +15,9 @@ from __future__ import annotations
 import ctypes
 import multiprocessing
 import signal
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -30,6 +28,7 @@ from conformance.lab import CLASSIC, MIGRATION, Plan, record
 from conformance.mutants import ONLY_SIMULATED, AnyMutant, profile_of
 from harness.history import Run
 from harness.rules import Catalogue, Judged, Rule, Status, Verdict
+from harness.scratch import ScratchFolder
 from harness.sut import reference_sut
 from reference_impl.decisions import Mutant, SqlMutant, load_mutant
 from spark_checkers.engine import InlineEngine
@@ -216,9 +215,9 @@ def _recorded(job: Job) -> Sequence[Judged]:
     plan = Plan(world=job.world, seed=SEED, rounds=ROUNDS, profiles=(job.profile,))
     engine = InlineEngine()
     try:
-        with tempfile.TemporaryDirectory(prefix="tidemark-selfcheck-") as folder:
+        with ScratchFolder("selfcheck") as folder:
             run = Run.create(
-                Path(folder) / "run", run="selfcheck", sut=sut.name, world=job.world, seed=SEED
+                folder / "run", run="selfcheck", sut=sut.name, world=job.world, seed=SEED
             )
             record(run, sut, plan)
             return judge(run.folder, CATALOGUE, engine).judgement.judged

@@ -38,6 +38,7 @@ Answer = TypeVar("Answer")
 AREAS = (
     "reference_impl.control_plane.boundary",
     "reference_impl.control_plane.sql_decisions",
+    "reference_impl.kafka.frames",
     "reference_impl.log.decisions",
     "reference_impl.log.regions",
     "reference_impl.controller.decisions",

@@ -21,10 +21,8 @@ from __future__ import annotations
 import atexit
 import os
 import re
-import shutil
 import socket
 import sys
-import tempfile
 import time
 import weakref
 import zipfile
@@ -34,6 +32,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.scratch import ScratchFolder
 from harness.sut.errors import LabBroken, UsageError
 
 if TYPE_CHECKING:
@@ -182,9 +181,9 @@ def _our_packages() -> Path:
     Workers fetch it when they first need it, so it stays as long as this process.
     """
     root = Path(__file__).resolve().parent.parent
-    folder = tempfile.mkdtemp(prefix="tidemark-packages-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    archive = Path(folder) / "tidemark.zip"
+    folder = ScratchFolder("packages")
+    atexit.register(folder.close)
+    archive = folder.path / "tidemark.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
         for package in _SHIPPED:
             for file in sorted((root / package).rglob("*")):
@@ -197,13 +196,13 @@ def duckdb_connection(memory: str = "50%") -> DuckDBPyConnection:
     """DuckDB in this process; what does not fit into so much `memory` goes to disk."""
     import duckdb
 
-    spilled = tempfile.mkdtemp(prefix="tidemark-duckdb-")
+    spilled = ScratchFolder("duckdb")
     connection = duckdb.connect(
-        ":memory:", config={"temp_directory": spilled, "memory_limit": memory}
+        ":memory:", config={"temp_directory": str(spilled.path), "memory_limit": memory}
     )
     # Its bar would be drawn into whatever we print.
     connection.execute("SET enable_progress_bar_print = false")
-    weakref.finalize(connection, shutil.rmtree, spilled, ignore_errors=True)
+    weakref.finalize(connection, spilled.close)
     return connection
 
 

@@ -20,6 +20,7 @@ from functools import partial
 from conformance.classic.arena import Arena, Heal
 from conformance.classic.at_rest import Rest, read_everything
 from harness.clients.admin import Refused, create_topic, leadership
+from harness.clients.answers import UnreadableAnswer
 from harness.clients.operations import Defect, Place
 from harness.clients.raw import RawClient
 from harness.clusters.plan import CONTROLLER, broker_name
@@ -209,6 +210,9 @@ class Campaign:
                 assignments=[list(brokers)],
                 configs={"min.insync.replicas": "2" if len(brokers) > 2 else "1"},
             )
+        except UnreadableAnswer as nonsense:
+            self.clients.heard_nonsense(brokers[0], "create_topics", nonsense)
+            raise
         except _LOST:
             raise Refused(f"broker {brokers[0]} does not answer CreateTopics") from None
 

@@ -21,13 +21,15 @@ from kio.schema.offset_for_leader_epoch.v4.request import OffsetForLeaderEpochRe
 from kio.schema.produce.v11.request import ProduceRequest
 
 from harness.clients.admin import brokers_known, versions_offered
+from harness.clients.answers import UnreadableAnswer
 from harness.clients.raw import RawClient
 from harness.clusters.plan import NodeState, broker_id
 from harness.sut import Sut
-from harness.sut.errors import AdapterError, CannotConnect
+from harness.sut.errors import AdapterError, CannotConnect, UsageError
 from harness.sut.process_hook import ProcessHook
 from reference_impl.live.network import StreamNetwork
 from reference_impl.ports import Address
+from reference_impl.ports.network import EndOfStream
 
 ANSWERS_S = 5.0
 READY_S = 120.0
@@ -54,16 +56,30 @@ def find_brokers(sut: Sut) -> dict[int, Address]:
 
 async def _find_brokers(sut: Sut) -> dict[int, Address]:
     found: dict[int, Address] = {}
+    wrong = ""
     for place in (sut.bootstrap or "").split(","):
         host, _, port = place.strip().rpartition(":")
         client = RawClient(StreamNetwork(), Address(host, int(port)))
-        with contextlib.suppress(*_LOST):
+        try:
             offered = await versions_offered(client, patience_s=ANSWERS_S)
             _check_versions(sut, offered)
             found = await brokers_known(client, patience_s=ANSWERS_S)
+        except (UnreadableAnswer, EndOfStream, TimeoutError) as lost:
+            wrong = f"{place.strip()}: {_told(lost)}"
+        except _LOST:
+            continue
         if found:
             return dict(sorted(found.items())[:MOST_BROKERS])
+    if wrong:
+        raise UsageError(f"{sut.name} is no broker that the lab can talk to at {wrong}")
     raise CannotConnect(f"no broker of {sut.name} answers at {sut.bootstrap}")
+
+
+def _told(lost: OSError) -> str:
+    if isinstance(lost, UnreadableAnswer):
+        return f"of its answer to a first request, {lost}"
+    late = isinstance(lost, TimeoutError)
+    return f"it does not answer within {ANSWERS_S:g} s" if late else "it hangs up without an answer"
 
 
 def _check_versions(sut: Sut, offered: Mapping[int, tuple[int, int]]) -> None:

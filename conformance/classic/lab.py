@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from conformance.classic.arena import SHARD, plan_of
 from conformance.classic.campaign import BOUND_S, FAULTS, LASTS_S, Campaign
@@ -18,9 +16,11 @@ from conformance.classic.simulated_arena import SimArena
 from harness.apache_kafka.containers import ContainerKafka
 from harness.apache_kafka.isolated import IsolatedKafka
 from harness.clients.admin import Refused, delete_topic
+from harness.clients.answers import UnreadableAnswer
 from harness.clients.raw import RawClient
 from harness.clusters.processes import linked_cluster
 from harness.history import Run
+from harness.scratch import ScratchFolder
 from harness.simulation.observer import FaultsOnly
 from harness.simulation.simulation import Simulation
 from harness.sut import Sut, reference_sut
@@ -105,6 +105,8 @@ async def _play(campaign: Campaign, *, tidy_up: bool) -> None:
         await campaign.run()
     except Refused as reason:
         raise CannotConnect(f"no campaign can be played: {reason}") from None
+    except UnreadableAnswer:
+        return  # it is recorded, and there is no topic to go on with
     if tidy_up:
         arena = campaign.arena
         client = RawClient(arena.network, arena.address(arena.brokers[0]))
@@ -169,8 +171,8 @@ def _apache_kafka(run: Run) -> Iterator[LiveArena]:
     """Apache Kafka; what its nodes said stays in the run folder."""
     plan = plan_of()
     with (
-        tempfile.TemporaryDirectory(prefix="tidemark-kafka-") as folder,
-        IsolatedKafka(plan, logs=run.folder / KAFKA_LOGS, data=Path(folder)) as kafka,
+        ScratchFolder("kafka") as folder,
+        IsolatedKafka(plan, logs=run.folder / KAFKA_LOGS, data=folder) as kafka,
     ):
         yield LiveArena(run, kafka, world="process", brokers=plan.broker_ids, links=kafka.links)
 

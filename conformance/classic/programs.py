@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from conformance.machines.judging import explore_together
 from conformance.machines.scripted import ScriptedMachine
 from conformance.mutants import CLUSTER, PROGRAMS
 from harness.rules import Judged
+from harness.scratch import ScratchFolder
 from harness.state_machines import machine as machines
 from harness.state_machines.explore import play
 from harness.state_machines.machine import Violated
@@ -58,13 +58,13 @@ def verdicts_of(program: Sequence[Step], *mutants: Mutant) -> Sequence[Judged]:
 
 def search(name: str) -> list[list[Any]]:
     """Look for the smallest program that shows a mutant."""
-    with tempfile.TemporaryDirectory(prefix="tidemark-programs-") as folder:
-        machines.RUNS = Path(folder)
+    with ScratchFolder("programs") as folder:
+        machines.RUNS = folder
         try:
             machine: Any = ClassicMachine.with_seed(SEED, MUTANTS[name])
             explore_together(machine, examples=EXAMPLES, steps=STEPS)
         except Violated:
-            kept = Path(folder) / f"{ClassicMachine.__name__}-{SEED}"
+            kept = folder / f"{ClassicMachine.__name__}-{SEED}"
             return [[name, dict(arguments)] for name, arguments in steps_of(kept)]
     raise LookupError(f"{EXAMPLES} examples show nothing of {name}")
 

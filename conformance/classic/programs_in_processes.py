@@ -9,11 +9,9 @@ it cannot be given here: `mutants.ONLY_SIMULATED` names those that only such a m
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from conformance.classic.arena import Heal
 from conformance.classic.at_rest import Rest, read_everything
@@ -29,6 +27,7 @@ from harness.clusters.plan import ClusterPlan, broker_id, broker_name
 from harness.clusters.processes import ProcessCluster, linked_cluster
 from harness.history import Run
 from harness.rules import Judged
+from harness.scratch import ScratchFolder
 from harness.simulation.network import LAB
 from harness.state_machines.program import Step
 from harness.workloads.partition_log import PartitionClients
@@ -56,9 +55,9 @@ def verdicts_in_processes(
     """What every rule says of programs, played one after the other on one cluster."""
     engine = InlineEngine()
     try:
-        with tempfile.TemporaryDirectory(prefix="tidemark-programs-") as folder:
+        with ScratchFolder("programs") as folder:
             run = Run.create(
-                Path(folder) / "run",
+                folder / "run",
                 run="programs",
                 sut="reference",
                 world="process",

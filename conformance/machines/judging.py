@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -19,6 +18,7 @@ from conformance.catalogue import CATALOGUE
 from harness.history import History
 from harness.history.sources import Source
 from harness.rules import Judgement, Rule, Verdict
+from harness.scratch import ScratchFolder
 from harness.state_machines.explore import Unrepeatable, draw, play, shrunk
 from harness.state_machines.machine import SimulatedMachine, Violated
 from harness.state_machines.program import Step
@@ -77,8 +77,8 @@ def explore_together(
 
     The machine's seed decides which programs are played, and in which order.
     """
-    with tempfile.TemporaryDirectory(prefix="tidemark-together-") as scratch:
-        search = _Search(machine, Path(scratch), together)
+    with ScratchFolder("together") as scratch:
+        search = _Search(machine, scratch, together)
         search.look(examples=examples, steps=steps)
     if search.found is None:
         return

@@ -50,6 +50,10 @@ def _the_leaders_alone(log_start_offset: int, followers: Sequence[int]) -> int:
     return log_start_offset
 
 
+def _as_before_it_was_flexible(api: str, flexible: bool) -> bool:
+    return flexible and api != "ListOffsets"
+
+
 def _done_when_asked(low_watermark: int, wanted: int) -> bool:
     return True
 
@@ -110,6 +114,13 @@ MUTANTS = (
         replace=_as_asked,
         rules=("KFK-052", "KFK-065", "KFK-066"),
         why="a second DeleteRecords with a lower offset brings records back",
+    ),
+    Mutant(
+        name="answers-as-before-flexible-versions",
+        decision="response-has-tags",
+        replace=_as_before_it_was_flexible,
+        rules=("KFK-096",),
+        why="ListOffsets is missing from the table of answers that have tags in their header",
     ),
     Mutant(
         name="leaders-log-start-is-enough",

@@ -10,13 +10,12 @@ from __future__ import annotations
 import importlib
 import json
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 from harness.cli.benches.measured import Measured
 from harness.cli.progress import Stage
+from harness.scratch import ScratchFolder
 from harness.sut import UsageError
 from harness.sut.errors import CannotConnect
 
@@ -57,8 +56,8 @@ def run(rows: Sequence[str], *, as_json: bool) -> int:
 def _measure(row: str, stage: Stage) -> Iterator[Measured]:
     """One row after the other, as soon as it is known."""
     module = importlib.import_module(f"harness.cli.benches.{row.replace('-', '_')}")
-    with tempfile.TemporaryDirectory(prefix="tidemark-bench-") as folder:
-        for result in module.measure(Path(folder)):
+    with ScratchFolder("bench") as folder:
+        for result in module.measure(folder):
             stage.say(
                 f"{result.row:<32}{result.rate:>12,.0f} {result.unit:<12}"
                 f"{result.ratio:>7.2f} × {result.baseline} ({result.baseline_rate:,.0f})"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from harness.cli.grounds import KAFKA, LOG
 from harness.cli.progress import Stage, plural, printable
 from harness.cli.runs import RUNS, find_run
 from harness.history.sources import Source, find_sources
+from harness.scratch import ScratchFolder
 from harness.sut import UsageError
 from reports import terminal
 from spark_checkers.search_history import SEARCHED
@@ -37,19 +37,19 @@ def run(where: str, asked: Asked, *, as_json: bool) -> int:
     if asked.model is None and not asked.ww_deps and is_run(place):
         return _run_folder(place, asked, stage, started, as_json=as_json)
     sources = find_sources(place)
-    with tempfile.TemporaryDirectory(prefix="tidemark-check-") as scratch:
-        log = Path(scratch) / "spark.log"
+    with ScratchFolder("check") as scratch:
+        log = scratch / "spark.log"
         name = engine_for(sources, asked)
         engine = open_chosen_engine(
             name, master=asked.master or LOCAL, log=log, judged_bytes=_bytes_of(sources)
         )
         try:
             if not _is_one(sources, place):
-                found = check_many(sources, asked, engine, Path(scratch), stage)
+                found = check_many(sources, asked, engine, scratch, stage)
             else:
                 with stage.watched("judge") as progress:
                     found = check_one(
-                        sources[0], asked, engine, Path(scratch), say=stage.say, progress=progress
+                        sources[0], asked, engine, scratch, say=stage.say, progress=progress
                     )
         finally:
             engine.close()

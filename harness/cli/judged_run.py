@@ -9,7 +9,6 @@ All of it can be recomputed from the evidence; `judge_again` does so, and names 
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from harness.cli.hashes import (
     write_hashes,
 )
 from harness.rules import Conclusion
+from harness.scratch import ScratchFolder
 from reports.certificate import as_text, certificate_document, verdict_document
 from spark_checkers.engine import Engine
 from spark_checkers.judge import judge, result_tables
@@ -59,11 +59,11 @@ def judge_again(
         if not conclusion.tampered:
             keep(folder, conclusion)
         return conclusion
-    with tempfile.TemporaryDirectory(prefix="tidemark-judge-") as scratch:
-        conclusion = judge(folder, CATALOGUE, engine, tables=Path(scratch), progress=progress)
+    with ScratchFolder("judge") as scratch:
+        conclusion = judge(folder, CATALOGUE, engine, tables=scratch, progress=progress)
         if conclusion.tampered:
             return conclusion
-        wrong = [*_other_documents(folder, conclusion), *_other_tables(folder, Path(scratch))]
+        wrong = [*_other_documents(folder, conclusion), *_other_tables(folder, scratch)]
         wrong += _other_results(folder, conclusion)
         wrong += [one for one in altered(folder) if one not in wrong]
         return conclusion.tampered_with(wrong) if wrong else conclusion

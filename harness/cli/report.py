@@ -7,7 +7,6 @@ is not what the evidence gives, that is named and the run proves nothing.
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 
 from harness.cli.certify import open_chosen_engine
@@ -15,6 +14,7 @@ from harness.cli.judged_run import judge_again
 from harness.cli.progress import Stage
 from harness.cli.runs import find_run
 from harness.rules import Conclusion
+from harness.scratch import ScratchFolder
 from reports import terminal
 
 SMALL_BYTES = 32 * 1024 * 1024
@@ -37,10 +37,10 @@ def judge_folder(
     size = sum(path.stat().st_size for path in folder.glob("*.jsonl"))
     name = engine or ("inline" if size <= SMALL_BYTES else "spark")
     with (
-        tempfile.TemporaryDirectory(prefix="tidemark-report-") as scratch,
+        ScratchFolder("report") as scratch,
         stage.watched("judge") as progress,
     ):
-        log = Path(scratch) / "spark.log"
+        log = scratch / "spark.log"
         opened = open_chosen_engine(name, master=master, log=log, judged_bytes=size)
         try:
             return judge_again(folder, opened, progress=progress)

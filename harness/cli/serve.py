@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import signal
 import sys
-import tempfile
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 from harness.clusters.plan import ClusterPlan
 from harness.clusters.processes import ProcessCluster
+from harness.scratch import ScratchFolder
 from harness.sut.errors import UsageError
 from reference_impl.decisions import load_mutant
 
@@ -38,8 +38,8 @@ def run(
     told = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: told.set())
-    with tempfile.TemporaryDirectory(prefix="tidemark-serve-") as throwaway:
-        folder = data or Path(throwaway)
+    with ScratchFolder("serve") as throwaway:
+        folder = data or throwaway
         print(f"starting {brokers} brokers and a controller in {folder}", file=sys.stderr)
         with ProcessCluster(folder, plan, first_port=port) as cluster:
             print(f"bootstrap={cluster.bootstrap}", flush=True)

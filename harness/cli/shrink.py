@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from harness.cli.check_one import Asked, Found, check_one, initial_value
 from harness.cli.progress import Stage, plural, printable
 from harness.history import History, ShardWriter
 from harness.history.seal import seal_shards
+from harness.scratch import ScratchFolder
 from harness.sut import UsageError
 from reports import terminal
 from spark_checkers.circumstances import WW_DEPS
@@ -43,8 +43,8 @@ def run(
     if target.exists() and target.resolve() == Path(source.address).resolve():
         raise UsageError(f"{target} is the history itself: choose another --out")
     stage = Stage(sys.stderr if as_json else sys.stdout)
-    with tempfile.TemporaryDirectory(prefix="tidemark-shrink-") as name:
-        scratch, engine = Path(name), InlineEngine()
+    with ScratchFolder("shrink") as scratch:
+        engine = InlineEngine()
         try:
             found = check_one(source, asked, engine, scratch)
             anomaly = _chosen(found, finding, source.name)

@@ -14,6 +14,7 @@ from kio.schema.errors import ErrorCode
 from kio.schema.metadata.v12 import request as metadata_v12
 from kio.static.primitive import i8, i16, i32, i32Timedelta
 
+from harness.clients.answers import UnreadableAnswer, named
 from harness.clients.operations import Place
 from harness.clients.raw import RawClient
 from reference_impl.ports import Address
@@ -58,7 +59,7 @@ async def create_topic(
         answer = await client.ask(request, timeout_s=patience_s)
     finally:
         client.abort()
-    one = answer.topics[0]
+    one = named(answer.topics, "name", name)
     if one.error_code is not ErrorCode.none:
         raise Refused(f"creating {name}: {one.error_code.name}: {one.error_message}")
 
@@ -72,7 +73,7 @@ async def delete_topic(client: RawClient, name: str, *, patience_s: float = 10.0
         answer = await client.ask(request, timeout_s=patience_s)
     finally:
         client.abort()
-    one = answer.responses[0]
+    one = named(answer.responses, "name", name)
     if one.error_code is not ErrorCode.none:
         raise Refused(f"deleting {name}: {one.error_code.name}: {one.error_message}")
 
@@ -100,6 +101,9 @@ async def brokers_known(client: RawClient, *, patience_s: float = 10.0) -> dict[
         answer = await client.ask(request, timeout_s=patience_s)
     finally:
         client.abort()
+    for one in answer.brokers:
+        if one.node_id < 0 or not one.host or not 0 < one.port < 1 << 16:
+            raise UnreadableAnswer(f"it names a broker {one.node_id} at {one.host}:{one.port}")
     return {int(one.node_id): Address(one.host, int(one.port)) for one in answer.brokers}
 
 

@@ -6,16 +6,20 @@ happened, unknown otherwise (``harness.history.classify``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from gzip import BadGzipFile
 from typing import Any
 
+from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
 from aiokafka.record.default_records import (  # type: ignore[import-untyped]
     DefaultRecordBatch,
     DefaultRecordBatchBuilder,
 )
+from cramjam import DecompressionError
 from kio.schema.delete_records.v2 import request as delete_records_v2
 from kio.schema.fetch.v12 import request as fetch_v12
 from kio.schema.list_offsets.v8 import request as list_offsets_v8
@@ -23,6 +27,7 @@ from kio.schema.offset_for_leader_epoch.v4 import request as epoch_v4
 from kio.schema.produce.v11 import request as produce_v11
 from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
 
+from harness.clients.answers import NOT_READABLE, UnreadableAnswer, named
 from harness.clients.raw import RawClient
 from harness.history import classify
 from harness.state_machines.outcome import Outcome
@@ -30,6 +35,9 @@ from harness.state_machines.outcome import Outcome
 CONSUMER = i32(-1)
 NO_PRODUCER = (-1, -1, -1)
 _GZIP = 1
+_BATCH_HEADER = 61
+_MAGIC_AT = 16
+_NO_RECORDS = (*NOT_READABLE, KafkaError, DecompressionError, BadGzipFile, EOFError, zlib.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +86,29 @@ def batch_of(
 
 def records_in(data: bytes, offset: int) -> list[list[Any]]:
     """What a history shows of fetched batches: from that offset on, whole batches only."""
-    found = []
+    found: list[list[Any]] = []
     at = 0
-    while len(data) - at >= 61:
+    while len(data) - at >= _BATCH_HEADER:
         size = 12 + int.from_bytes(data[at + 8 : at + 12], "big")
         if len(data) - at < size:
             break
-        batch = DefaultRecordBatch(data[at : at + size])
-        epoch = int.from_bytes(data[at + 12 : at + 16], "big", signed=True)
-        for record in batch:
-            if record.offset >= offset:
-                value = (record.value or b"").decode("utf-8", "replace")
-                found.append([record.offset, value, record.timestamp, epoch])
+        try:
+            found += _records_of(data[at : at + size], offset)
+        except _NO_RECORDS as problem:
+            said = f"{type(problem).__name__}: {problem}"
+            raise UnreadableAnswer(f"byte {at} of its records begins no batch: {said}") from None
         at += size
     return found
+
+
+def _records_of(batch: bytes, offset: int) -> Iterator[list[Any]]:
+    if len(batch) < _BATCH_HEADER or batch[_MAGIC_AT] != 2:
+        raise ValueError(f"{len(batch)} bytes of magic {batch[_MAGIC_AT]}")
+    epoch = int.from_bytes(batch[12:16], "big", signed=True)
+    for record in DefaultRecordBatch(batch):
+        if record.offset >= offset:
+            value = (record.value or b"").decode("utf-8", "replace")
+            yield [record.offset, value, record.timestamp, epoch]
 
 
 def _outcome(f: str, error: int, fields: Mapping[str, Any]) -> Outcome:
@@ -124,7 +141,8 @@ async def produce(
         topic_data=(topic,),
     )
     answer = await client.ask(request, timeout_s=patience_s)
-    one = answer.responses[0].partition_responses[0]
+    topic_said = named(answer.responses, "name", place.topic)
+    one = named(topic_said.partition_responses, "index", place.partition)
     fields = {"offset": one.base_offset, "log_start_offset": one.log_start_offset}
     return _outcome("produce", one.error_code, fields)
 
@@ -159,7 +177,8 @@ async def fetch(
     answer = await client.ask(request, timeout_s=patience_s)
     if answer.error_code or not answer.responses:
         return _outcome("fetch", answer.error_code or -1, {})
-    one = answer.responses[0].partitions[0]
+    topic_said = named(answer.responses, "topic", place.topic)
+    one = named(topic_said.partitions, "partition_index", place.partition)
     return _outcome(
         "fetch",
         one.error_code,
@@ -182,7 +201,8 @@ async def offset_for_leader_epoch(
     topic = epoch_v4.OffsetForLeaderTopic(topic=place.topic, partitions=(partition,))  # type: ignore[arg-type]
     request = epoch_v4.OffsetForLeaderEpochRequest(replica_id=CONSUMER, topics=(topic,))  # type: ignore[arg-type]
     answer = await client.ask(request, timeout_s=patience_s)
-    one = answer.topics[0].partitions[0]
+    topic_said = named(answer.topics, "topic", place.topic)
+    one = named(topic_said.partitions, "partition", place.partition)
     found = {"offset": one.end_offset, "leader_epoch": one.leader_epoch}
     return _outcome("offset_for_leader_epoch", one.error_code, found)
 
@@ -208,7 +228,8 @@ async def list_offsets(
         topics=(topic,),
     )
     answer = await client.ask(request, timeout_s=patience_s)
-    one = answer.topics[0].partitions[0]
+    topic_said = named(answer.topics, "name", place.topic)
+    one = named(topic_said.partitions, "partition_index", place.partition)
     found = {
         "offset": one.offset,
         "found_timestamp": one.timestamp,
@@ -229,6 +250,7 @@ async def delete_records(
         topics=(topic,), timeout=i32Timedelta.parse(timedelta(milliseconds=timeout_ms))
     )
     answer = await client.ask(request, timeout_s=patience_s)
-    one = answer.topics[0].partitions[0]
+    topic_said = named(answer.topics, "name", place.topic)
+    one = named(topic_said.partitions, "partition_index", place.partition)
     fields = {"log_start_offset": one.low_watermark}
     return _outcome("delete_records", one.error_code, fields)

@@ -12,8 +12,9 @@ import struct
 from typing import Any
 
 from kio.index import load_response_schema
-from kio.serial import entity_reader, entity_writer
+from kio.serial import entity_writer
 
+from harness.clients.answers import answer_size, read_answer
 from reference_impl.ports import Address, Connection, Network
 
 
@@ -28,7 +29,10 @@ class RawClient:
         self._correlation_id = 0
 
     async def ask(self, request: Any, *, timeout_s: float) -> Any:
-        """The answer; a ConnectionError or TimeoutError leaves open whether it was carried out."""
+        """The answer; a ConnectionError or TimeoutError leaves open whether it was carried out.
+
+        An ``UnreadableAnswer`` is one of them.
+        """
         try:
             async with asyncio.timeout(timeout_s):
                 return await self._ask(request)
@@ -50,18 +54,16 @@ class RawClient:
     async def _ask(self, request: Any) -> Any:
         connection = await self._connected()
         await connection.send(self._frame(request))
-        (size,) = struct.unpack(">i", await connection.read_exactly(4))
-        data = await connection.read_exactly(size)
+        data = await connection.read_exactly(answer_size(await connection.read_exactly(4)))
         schema = load_response_schema(request.__api_key__, request.__version__)
-        header, size_of_header = entity_reader(schema.__header_schema__)(data, 0)
-        if header.correlation_id != self._correlation_id:
-            raise ConnectionError(f"{self.address} answered another request")
-        answer, _ = entity_reader(schema)(data, size_of_header)
-        return answer
+        return read_answer(schema, data, self._correlation_id)
 
     async def _connected(self) -> Connection:
         if self._connection is None:
-            self._connection = await self._network.connect(self.address)
+            try:
+                self._connection = await self._network.connect(self.address)
+            except (ValueError, OverflowError) as problem:  # a system may name any host and port
+                raise ConnectionError(f"{self.address} is no address: {problem}") from None
         return self._connection
 
     def _frame(self, request: Any) -> bytes:

@@ -12,7 +12,6 @@ import os
 import shutil
 import signal
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -29,6 +28,7 @@ from harness.clusters.plan import (
     NodeState,
     broker_id,
 )
+from harness.scratch import ScratchFolder
 from harness.sut.errors import LabBroken
 from harness.worlds.program import Program
 
@@ -221,8 +221,8 @@ def linked_cluster(plan: ClusterPlan) -> Iterator[tuple[ProcessCluster, LinkProx
     reaches its nodes; in the end all of them are killed, whatever was done to them."""
     links = LinkProxy(plan)
     try:
-        with tempfile.TemporaryDirectory(prefix="tidemark-cluster-") as folder:
-            cluster = ProcessCluster(Path(folder), plan, links=links)
+        with ScratchFolder("cluster") as folder:
+            cluster = ProcessCluster(folder, plan, links=links)
             try:
                 cluster.__enter__()
                 yield cluster, links

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import socket
 import struct
+import time
 from collections.abc import Mapping
 from typing import Any
 
-from kio.serial.errors import SerialError
-
+from harness.clients.answers import NOT_READABLE, UnreadableAnswer, answer_size
 from harness.differential.messages import (
     API_KEYS,
     build,
@@ -43,6 +43,7 @@ class Connection:
     def __init__(self, host: str, port: int, *, patience_s: float = PATIENCE_S) -> None:
         self._socket = socket.create_connection((host, port), timeout=patience_s)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._patience_s = patience_s
         self._correlation_id = 0
         self.closed = False
 
@@ -73,12 +74,16 @@ class Connection:
     def ask_frame(self, api: str, version: int, frame: bytes) -> Mapping[str, Any]:
         """The same with a frame of any bytes, its header among them."""
         self._correlation_id = int.from_bytes(frame[4:8], "big", signed=True)
-        answer = self.receive() if self.send(frame) else None
+        try:
+            answer = self.receive() if self.send(frame) else None
+        except UnreadableAnswer as problem:
+            self.close()
+            return {"undecodable": "", "because": str(problem)}
         if answer is None:
             return CLOSED
         try:
             return self._decode(api, version, answer)
-        except (ValueError, KeyError, IndexError, SerialError) as problem:
+        except (*NOT_READABLE, KeyError) as problem:
             return {"undecodable": answer.hex(), "because": type(problem).__name__}
 
     def _tell(self, api: str, version: int, body: bytes) -> Mapping[str, Any]:
@@ -126,18 +131,20 @@ class Connection:
 
     def receive(self) -> bytes | None:
         """The next frame, or None if the broker hangs up instead."""
-        size = self._exactly(4)
-        return None if size is None else self._exactly(struct.unpack(">i", size)[0])
+        deadline = time.monotonic() + self._patience_s
+        size = self._exactly(4, deadline)
+        return None if size is None else self._exactly(answer_size(size), deadline)
 
-    def _exactly(self, wanted: int) -> bytes | None:
+    def _exactly(self, wanted: int, deadline: float) -> bytes | None:
         chunks = []
         while wanted:
             try:
+                self._socket.settimeout(max(deadline - time.monotonic(), 0.001))
                 chunk = self._socket.recv(min(wanted, 1 << 20))
             except ConnectionResetError:
                 chunk = b""
             except TimeoutError:
-                raise Silence(f"no answer within {self._socket.gettimeout():g} s") from None
+                raise Silence(f"no answer within {self._patience_s:g} s") from None
             if not chunk:
                 self.close()
                 return None

@@ -9,10 +9,11 @@ history somewhere else to be safe against that.
 
 from __future__ import annotations
 
-import tempfile
 from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
+
+from harness.scratch import ScratchFolder
 
 from .errors import HistoryError
 from .files import open_regular
@@ -32,8 +33,8 @@ def contradictions(folder: Path) -> list[str]:
         header = Run.open(folder).header
     except HistoryError as cause:
         return [str(cause)]
-    with tempfile.TemporaryDirectory(prefix="tidemark-evidence-") as scratch:
-        again = Path(scratch) / HISTORY_FILE
+    with ScratchFolder("evidence") as scratch:
+        again = scratch / HISTORY_FILE
         seal_shards(shards, header, again)
         with open_regular(history) as kept, again.open("rb") as due:
             return _first_difference(kept, due)

@@ -120,6 +120,7 @@ class RowBuilder:
             "result": _json(completion, "value"),
             "invoked_ns": invoke["time"],
             "completed_ns": completion.get("time"),
+            "detail": str(completion["detail"]) if "detail" in completion else None,
         }
         self._emit("ops", shared | values)
 

@@ -72,6 +72,7 @@ value       string  the value of the invocation, as JSON text; null if it has no
 result      string  the value of the completion, as JSON text; null if it has none
 invoked_ns    bigint  time of the invoke line, by its clock
 completed_ns  bigint  time of the completion line, by its clock; null if there is none
+detail        string  what was wrong with an answer that cannot be read; null otherwise
 """,
     ),
     "boundary_ops": (

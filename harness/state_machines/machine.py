@@ -21,7 +21,6 @@ import functools
 import math
 import shutil
 import sys
-import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -33,6 +32,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule
 from hypothesis.strategies import SearchStrategy
 
 from harness.history import Run
+from harness.scratch import ScratchFolder
 from harness.simulation.observer import FaultsOnly, Observer
 from harness.simulation.simulation import Simulation
 from harness.state_machines.outcome import Outcome, unknown
@@ -114,8 +114,8 @@ class SimulatedMachine(RuleBasedStateMachine):
         self.open: dict[str, Operation] = {}
         self._problem: BaseException | None = None
         with ExitStack() as closing:
-            scratch = tempfile.TemporaryDirectory(prefix="tidemark-example-")
-            self.run = Run.create(Path(closing.enter_context(scratch)) / "run", **self._header())
+            scratch = closing.enter_context(ScratchFolder("example"))
+            self.run = Run.create(scratch / "run", **self._header())
             place = take_place(self.run, world="sim", clock="sim", part=0, shard=None)
             self.writer = place.writer
             closing.callback(self.writer.abandon)

@@ -14,6 +14,7 @@ from typing import Any
 
 from harness.clients import operations
 from harness.clients.admin import Leadership, leadership
+from harness.clients.answers import UNREADABLE_ANSWER, UnreadableAnswer
 from harness.clients.operations import NO_PRODUCER, Defect, Place
 from harness.clients.raw import RawClient
 from harness.history import classify
@@ -25,6 +26,11 @@ EARLIEST = -2
 SPREAD_MS = (200, 0, 100)  # how old the records of a batch are
 _WITH_EPOCH = ("list_offsets", "offset_for_leader_epoch")
 _LOST = (OSError, TimeoutError)
+
+
+def _unreadable(f: str, nonsense: UnreadableAnswer) -> Outcome:
+    fields = {"error": UNREADABLE_ANSWER, "detail": str(nonsense)}
+    return Outcome(classify(f, UNREADABLE_ANSWER), fields)
 
 
 @dataclass(slots=True)
@@ -321,8 +327,17 @@ class PartitionClients:
         client = self._client(ask)
         try:
             return await leadership(client, self.place, patience_s=self.patience_s)
+        except UnreadableAnswer as nonsense:
+            self.heard_nonsense(ask, "metadata", nonsense)
+            return None
         except _LOST:
             return None
+
+    def heard_nonsense(self, at: int, f: str, nonsense: UnreadableAnswer) -> None:
+        """Record a request that would not be recorded if its answer could be read."""
+        operation = self.recorder.invoke(f, f, self._about(at))
+        outcome = _unreadable(f, nonsense)
+        self.recorder.finish(operation, outcome.type, outcome.fields)
 
     async def _asked(
         self,
@@ -332,16 +347,13 @@ class PartitionClients:
         work: Callable[[RawClient], Awaitable[Outcome]],
         **arguments: Any,
     ) -> Outcome:
-        about: dict[str, Any] = {
-            "topic": self.recorded_topic or self.place.topic,
-            "partition": self.place.partition,
-            "node": at,
-        }
-        operation = self.recorder.invoke(by, f, {**about, **arguments})
+        operation = self.recorder.invoke(by, f, {**self._about(at), **arguments})
         client = self._client(at)
         self._open[by] = at
         try:
             outcome = await work(client)
+        except UnreadableAnswer as nonsense:
+            outcome = _unreadable(f, nonsense)
         except _LOST:
             self.unanswered[at] = self.unanswered.get(at, 0) + 1
             outcome = Outcome(classify(f, None), {"error": None})
@@ -350,6 +362,10 @@ class PartitionClients:
             del self._open[by]
         self.recorder.finish(operation, outcome.type, outcome.fields)
         return outcome
+
+    def _about(self, at: int) -> dict[str, Any]:
+        topic = self.recorded_topic or self.place.topic
+        return {"topic": topic, "partition": self.place.partition, "node": at}
 
     def _client(self, broker: int) -> RawClient:
         return RawClient(self.network, self.address(broker))

@@ -13,6 +13,7 @@ from __future__ import annotations
 import struct
 from typing import Final, NamedTuple
 
+from reference_impl.decisions import decision
 from reference_impl.kafka.apis import API_VERSIONS, BY_KEY, Api
 from reference_impl.kafka.errors import WireError
 from reference_impl.kafka.message import Message
@@ -38,6 +39,12 @@ class Header(NamedTuple):
     client_id: str
     supported: bool
     body_at: int
+
+
+@decision("response-has-tags", rules=("KFK-096",))
+def response_has_tags(api: str, flexible: bool) -> bool:
+    """Tags follow the correlation id of an answer where its version is flexible, and only there."""
+    return flexible
 
 
 def size_in(data: bytes, limit: int) -> int:
@@ -89,7 +96,7 @@ def request_frame(
 def response_frame(api: Api, version: int, correlation_id: int, message: Message) -> bytes:
     """A response, ready to be sent."""
     pieces: Pieces = [b""]
-    if api.responses.header_version(version):
+    if response_has_tags(api.name, bool(api.responses.header_version(version))):
         pieces.append(NO_TAGS)
     api.responses.write(message, version, pieces)
     pieces[0] = _RESPONSE.pack(4 + sum(map(len, pieces)), correlation_id)
@@ -105,7 +112,7 @@ async def read_response(
     try:
         (answered,) = _SIZE.unpack_from(frame)
         at = _SIZE.size
-        if api.responses.header_version(version):
+        if response_has_tags(api.name, bool(api.responses.header_version(version))):
             at = skip_tags(frame, at, [])
     except UNREADABLE as error:
         raise WireError(f"no header: {error}") from None

@@ -59,6 +59,7 @@ def test_the_cluster_keeps_its_promises_in_the_simulation(tmp_path: Path) -> Non
     assert landed(events) == {"cut-link": 2, "kill-node": 2, "pause-node": 1, "reimage-node": 1}
     verdicts = {one.rule.id: one.verdict for one in judged(tmp_path / "run").judged}
     assert verdicts == dict.fromkeys(verdicts, Verdict.PASS)
+    assert set(verdicts) == {rule.id for rule in RULES}
 
 
 @pytest.mark.sim

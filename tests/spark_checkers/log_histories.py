@@ -369,6 +369,14 @@ HISTORIES: dict[str, tuple[str, str]] = {
         4-5 fetch 0 committed => ok a@0 hw=2 lso=2
         """,
     ),
+    "KFK-096": (
+        """
+        latest => fail UNREADABLE_ANSWER
+        """,
+        """
+        latest => fail NOT_LEADER_OR_FOLLOWER
+        """,
+    ),
 }
 
 # Further ways to break a rule.

@@ -1,10 +1,19 @@
 """What Kafka itself promises about a log, whatever stores it."""
 
-from conformance.catalogue.kafka import appends, fetches, jepsen, lineage, liveness, watermarks
+from conformance.catalogue.kafka import (
+    answers,
+    appends,
+    fetches,
+    jepsen,
+    lineage,
+    liveness,
+    watermarks,
+)
 
 RULES = (
     *jepsen.RULES,
     *appends.RULES,
+    *answers.RULES,
     *fetches.RULES,
     *watermarks.RULES,
     *lineage.RULES,
