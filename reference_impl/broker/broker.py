@@ -78,7 +78,7 @@ async def run_broker(ports: Ports, settings: BrokerSettings) -> None:
             for task in running:
                 await task
         if clean:
-            await node.replicas.stop(clean=True)
+            await node.replicas.stop(clean=True, caught_up=node.unfenced.is_set())
             for peer in (node.controller, metadata_peer, heartbeat_peer):
                 await peer.close()
 

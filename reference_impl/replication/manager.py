@@ -76,10 +76,11 @@ class ReplicaManager:
         self.background: list[asyncio.Task[None]] = []  # none of them ends while all is well
         self.epoch_before = -1  # the broker's epoch in its last life, if that ended cleanly
         self._applying = False
+        self._complete = False  # every log is open that the image wants here
         self._applied = Watched()
         self._configs: dict[object, _TopicConfig] = {}
         self._clean = False
-        self._found: dict[str, checkpoints.Offsets] = {}
+        self._checkpoints = checkpoints.Checkpoints(ports.disk, self._logs)
         self._proposals = IsrProposals(
             controller=controller,
             broker_id=settings.broker_id,
@@ -123,28 +124,28 @@ class ReplicaManager:
     async def start(self) -> None:
         """Read the checkpoints and start what runs in the background."""
         disk = self._ports.disk
+        await disk.sync_directory()  # or what is found here may be another file after a power loss
         marker = await read_file(disk, checkpoints.CLEAN_SHUTDOWN)
         self._clean = marker is not None
         self.epoch_before = checkpoints.epoch_in(marker)
-        for name in (
-            checkpoints.HIGH_WATERMARKS,
-            checkpoints.RECOVERY_POINTS,
-            checkpoints.LOG_STARTS,
-        ):
-            self._found[name] = await checkpoints.read_offsets(disk, name)
+        await self._checkpoints.load()
         if self._clean:
             await disk.remove(checkpoints.CLEAN_SHUTDOWN)
             await disk.sync_directory()
         settings = self._settings
         self._begin(self._proposals.run())
-        self._begin(self._every(settings.checkpoint_interval_ms, self.checkpoint))
+        self._begin(self._every(settings.checkpoint_interval_ms, self._checkpoints.write))
         self._begin(self._every(settings.retention_check_interval_ms, self._retain))
         self._begin(self._every(settings.producer_check_interval_ms, self._forget_producers))
         self._begin(self._every(settings.flush_check_interval_ms, self._flush))
         self._begin(self._every(max(1, settings.max_lag_ms // 2), self._shrink))
 
-    async def stop(self, *, clean: bool) -> None:
-        """End everything; a clean stop leaves the marker that makes the next start quick."""
+    async def stop(self, *, clean: bool, caught_up: bool) -> None:
+        """End everything; a clean stop leaves the marker that makes the next start quick.
+
+        Not if a log is out of service, nor if one that this life did not open may not be clean:
+        a broker that has not ``caught_up`` does not know which belong to it.
+        """
         for task in [*self.background, *(task for *_, task in self._fetchers.values())]:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -154,9 +155,11 @@ class ReplicaManager:
         for partition in self._partitions.values():
             await partition.log.close(clean=clean)
         if clean:
-            await self.checkpoint()
-            marker = checkpoints.marker_of(self._broker_epoch())
-            await replace_file(self._ports.disk, checkpoints.CLEAN_SHUTDOWN, marker)
+            await self._checkpoints.write()
+            sound = all(one.log.failure is None for one in self._partitions.values())
+            if sound and (self._clean or (caught_up and self._complete)):
+                marker = checkpoints.marker_of(self._broker_epoch())
+                await replace_file(self._ports.disk, checkpoints.CLEAN_SHUTDOWN, marker)
 
     # ── roles ────────────────────────────────────────────────────────────────────────────────────
 
@@ -170,6 +173,7 @@ class ReplicaManager:
             self._applied.wake()
 
     async def _apply(self) -> None:
+        self._complete = False
         wanted: dict[Key, tuple[str, PartitionState]] = {}
         for topic, index, state in self._image.partitions():
             if self._settings.broker_id in state.replicas:
@@ -183,6 +187,8 @@ class ReplicaManager:
             partition.log.config = config.log
             await partition.take(state)
             self._partitions[key] = partition
+            self._checkpoints.opened((topic_name, partition.index))
+        self._complete = True
         self._follow()
 
     async def _drop(self, key: Key) -> None:
@@ -192,11 +198,8 @@ class ReplicaManager:
 
     async def _open(self, topic: str, topic_id: UUID, index: int) -> Partition:
         directory = f"{topic}-{index}"
-        where = (topic, index)
-        # Checkpoints are about the log that was there at the start, and about no later one.
-        found = {name: offsets.pop(where, 0) for name, offsets in self._found.items()}
-        if await self._claim(directory, topic_id):
-            found = dict.fromkeys(found, 0)
+        await self._claim(directory, topic_id, (topic, index))
+        found = self._checkpoints.found((topic, index))
         log = await Log.open(
             self._ports.disk,
             directory,
@@ -213,18 +216,16 @@ class ReplicaManager:
             topic=topic, topic_id=topic_id, index=index, log=log, surroundings=self._around
         )
 
-    async def _claim(self, directory: str, topic_id: UUID) -> bool:
-        """Make a directory this topic's; True if it was not: what another left there is gone."""
+    async def _claim(self, directory: str, topic_id: UUID, where: checkpoints.Where) -> None:
+        """Make a directory this topic's; if it was not, what another left of its log is gone."""
         disk, path = self._ports.disk, f"{directory}/{PARTITION_METADATA}"
         mine = f"version: 0\ntopic_id: {topic_id}\n".encode()
-        found = await read_file(disk, path)
-        if found == mine:
-            return False
-        if found is not None:
-            for name in await disk.names(directory):
-                await disk.remove(f"{directory}/{name}")
+        if await read_file(disk, path) == mine:
+            return
+        await self._checkpoints.forget(where)
+        for name in await disk.names(directory):
+            await disk.remove(f"{directory}/{name}")
         await replace_file(disk, path, mine)
-        return True
 
     def _config(self, topic: str) -> _TopicConfig:
         """What a topic asks of its partitions here; worked out once for all topics alike."""
@@ -277,25 +278,6 @@ class ReplicaManager:
         return address, fetcher, peer, asyncio.get_running_loop().create_task(fetcher.run())
 
     # ── background ───────────────────────────────────────────────────────────────────────────────
-
-    async def checkpoint(self) -> None:
-        """Write down high watermarks, recovery points and log starts."""
-        disk, logs = self._ports.disk, self._logs()
-        await checkpoints.write_offsets(
-            disk,
-            checkpoints.HIGH_WATERMARKS,
-            {key: log.high_watermark for key, log in logs.items()},
-        )
-        await checkpoints.write_offsets(
-            disk,
-            checkpoints.RECOVERY_POINTS,
-            {key: log.recovery_point for key, log in logs.items()},
-        )
-        await checkpoints.write_offsets(
-            disk,
-            checkpoints.LOG_STARTS,
-            {key: log.log_start_offset for key, log in logs.items()},
-        )
 
     def _logs(self) -> dict[tuple[str, int], Log]:
         return {(one.topic, one.index): one.log for one in self._partitions.values()}
