@@ -13,7 +13,7 @@ from conformance.mutants import replication, replication_logs
 from harness.rules import Verdict
 from harness.state_machines import Violated
 from harness.state_machines.explore import explore, play
-from harness.state_machines.program import Step, program_of
+from harness.state_machines.program import Step, program_of, steps_of
 from harness.state_machines.replay import replay
 
 pytestmark = pytest.mark.sim
@@ -115,3 +115,5 @@ def test_a_mutant_is_found_shrunk_and_played_again(
     again = replay(kept)
     assert again.differs_at is None
     assert list(again.findings) == found
+    if program_of(kept):  # in which the sound cluster does nothing wrong
+        play(ClassicMachine.with_seed(1), [step(one, **given) for one, given in steps_of(kept)])
