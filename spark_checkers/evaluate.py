@@ -230,7 +230,7 @@ def _shown(value: object) -> str:
 def _run_search(
     engine: Engine, rule_id: str, judge: Search, beside: Beside
 ) -> Iterator[tuple[int, RuleResult]]:
-    search = partial(_search_key, model=judge.model, budget_states=judge.budget_states)
+    search = partial(_search_key, model=judge.model)
     function = search if beside.one else partial(_search_beside, search=search)
     try:
         rows = engine.per_key(judge.table, judge.key, function)
@@ -257,11 +257,11 @@ def _search_result(rule_id: str, rows: list[Row]) -> RuleResult:
     )
 
 
-def _search_key(rows: list[Row], *, model: str, budget_states: int) -> list[Row]:
+def _search_key(rows: list[Row], *, model: str) -> list[Row]:
     """Search one key; what cannot be searched is a result too, and no harm to other keys."""
     nothing = {"op": None, "operations": 0, "explored": 0, "verdict": UNUSABLE}
     try:
-        return search_rows(rows, model=model, budget_states=budget_states)
+        return search_rows(rows, model=model)
     except LinearizabilityError as error:
         return [{**nothing, "explanation": str(error)}]
     except Exception as error:

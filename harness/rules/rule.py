@@ -73,7 +73,6 @@ class Search:
     table: str
     key: tuple[str, ...]
     model: str
-    budget_states: int = 1_000_000
 
     @property
     def tables(self) -> tuple[str, ...]:

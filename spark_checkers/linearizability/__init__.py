@@ -11,7 +11,6 @@ from spark_checkers.linearizability.operation import (
 )
 from spark_checkers.linearizability.rows import operations_of_rows, search_rows
 from spark_checkers.linearizability.search import (
-    DEFAULT_BUDGET_STATES,
     Outcome,
     Walking,
     search,
@@ -19,7 +18,6 @@ from spark_checkers.linearizability.search import (
 from spark_checkers.linearizability.walk import Verdict
 
 __all__ = [
-    "DEFAULT_BUDGET_STATES",
     "MODELS",
     "LinearizabilityError",
     "Model",

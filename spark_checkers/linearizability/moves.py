@@ -1,7 +1,7 @@
 """What may be placed next in an order, and what may be left out without missing a legal order.
 
 Before a return is passed, its operation (the one that is *due*) must be placed, with any open
-operations before it. Tried blindly that is every subset in every order. Four observations keep it
+operations before it. Tried blindly that is every subset in every order. Five observations keep it
 small; each leaves a legal order to be found wherever there is one.
 
 1. An operation that only observes is placed as soon as it fits: moving it forward to that point
@@ -12,10 +12,12 @@ small; each leaves a legal order to be found wherever there is one.
    every overwriting operation that comes after the row. That leaves two shapes: the due operation
    alone; or a few that return next and then a last one, and this last one must be seen by somebody
    before anything overwrites it. A configuration in which that is still to happen is *closed*.
-3. An operation of unknown outcome is used only where it changes the state, and never right before
-   an overwriting operation. If it overwrites, it is like any other at the end of a row: somebody
-   must see it. So it is used only where an open operation fits what it leaves, or an unknown one.
-4. Having used fewer unknown operations is never worse (the memory of the search makes use of it).
+3. Of open operations of one kind the one that returns next goes first: they could trade places.
+4. An operation of unknown outcome is used only where it changes the state or hides something, and
+   never right before an overwriting operation, nor while one that does the same is open. If it
+   overwrites, it is like any other at the end of a row: somebody must see it. So it is used only
+   where an open operation fits what it leaves, or an unknown one.
+5. Having used fewer unknown operations is never worse (the memory of the search makes use of it).
 
 The state that a pruned order reaches is also reached by an order that is kept, so "every state in
 which a legal order can arrive here" stays true of what the search has seen, once it has added what
@@ -145,8 +147,9 @@ class Moves:
         overwriting = 0 if closed else mask & line.overwriting[position]
         row = sorted(line.in_slots(position, overwriting), key=line.returns_at.__getitem__)
         behind = 1 if line.overwrites[due] else len(row)
-        self._steps.taken += mask.bit_count() + len(row) * behind
+        self._steps.taken += len(row) * behind
         for helpful in (True, False):
+            self._steps.taken += mask.bit_count()
             yield from self._of_others(here, helpful)
             yield from self._of_rows(here, row, helpful)
         if line.unknown_kinds:
@@ -160,10 +163,18 @@ class Moves:
         position, mask, state, used, _, trail = here
         line, after = self._line, self._transitions.after
         apart = line.observing[position] | line.overwriting[position] | line.due_bit[position]
-        due = line.kind[line.due[position]]
-        for number in line.in_slots(position, mask & ~apart):
+        due = line.due[position]
+        first = {line.kind[due]: due}
+        others = list(line.in_slots(position, mask & ~apart))
+        for number in others:
+            same = first.setdefault(line.kind[number], number)
+            if line.returns_at[number] < line.returns_at[same]:
+                first[line.kind[number]] = number
+        for number in others:
+            if first[line.kind[number]] != number:
+                continue
             for then in after(state, line.kind[number]):
-                if bool(after(then, due)) is helpful:
+                if bool(after(then, line.kind[due])) is helpful:
                     yield position, mask ^ line.bit[number], then, used, False, (number, trail)
 
     def _of_rows(
@@ -175,37 +186,43 @@ class Moves:
         """
         position, mask, state, used, _, trail = here
         line, after = self._line, self._transitions.after
-        due = line.due[position]
-        for last in row:
-            then = after(state, line.kind[last])[0]
+        due, alike = line.due[position], dict[int, int]()
+        for place, last in enumerate(row):
+            kind = line.kind[last]
+            least, alike[kind] = alike.get(kind, 0), place + 1
+            then = after(state, kind)[0]
             if (last == due or bool(after(then, line.kind[due]))) is not helpful:
                 continue
             left = mask ^ line.bit[last]
-            if last != due:
+            if last != due and not least:
                 yield position, left, then, used, True, (last, trail)
-            for slots, hidden in self._hidden(here, row, last):
+            for slots, hidden in self._hidden(here, row, last, least):
                 yield position, left ^ slots, then, used, True, (last, hidden)
 
     def _hidden(
-        self, here: Configuration, row: list[int], last: int
+        self, here: Configuration, row: list[int], last: int, least: int
     ) -> Iterator[tuple[int, Trail]]:
-        """What may be hidden behind the last one of a row: the slots, the order so far."""
+        """What may be hidden behind the last one of a row: the slots, the order so far.
+
+        At `least` that many, which are all of the same kind that return before it.
+        """
         position, trail = here[0], here[5]
         line, slots = self._line, 0
         due = line.due[position]
         if line.overwrites[due] and last != due:
             return  # it would be the first to hide, and may as well go alone
-        for number in row:
+        for place, number in enumerate(row, 1):
             if number == last:
                 continue
             if line.returns_at[number] > line.overtaken_from[position]:
                 return
             slots, trail = slots | line.bit[number], (number, trail)
-            yield slots, trail
+            if place >= least:
+                yield slots, trail
 
     def _of_unknown(self, here: Configuration, row: list[int]) -> Iterator[Configuration]:
         """Unknown operations that would change the state, alone or at the end of a row."""
-        position, mask, _, used, closed, trail = here
+        position, mask, state, used, closed, trail = here
         line, kinds = self._line, self._line.unknown_kinds
         found = self._usable(here)
         behind = 0 if closed or line.overwrites[line.due[position]] else len(row)
@@ -213,31 +230,30 @@ class Moves:
         for place, count, then in found:
             same = kinds[place]
             number, spent = same.members[count], used | 1 << (same.offset + count)
-            yield position, mask, then, spent, True, (number, trail)
+            if then != state:
+                yield position, mask, then, spent, True, (number, trail)
             if same.overwrites:
-                for slots, hidden in self._hidden(here, row, number):
+                for slots, hidden in self._hidden(here, row, number, 0):
                     yield position, mask ^ slots, then, spent, True, (number, hidden)
 
     def _usable(self, here: Configuration) -> list[tuple[int, int, int]]:
         """Kinds of unknown operations worth using: which, how many were used, the state after."""
         position, mask, state, used, closed, _ = here
         line, kinds, after = self._line, self._line.unknown_kinds, self._transitions.after
-        open_ = [] if closed else list(line.in_slots(position, mask & ~line.overwriting[position]))
+        open_ = {line.kind[number] for number in line.in_slots(position, mask)}
         places = set(self._asking)
         if not closed:
-            for kind in {line.kind[number] for number in open_}:
-                places.update(self._helping(kind))
+            for number in line.in_slots(position, mask & ~line.overwriting[position]):
+                places.update(self._helping(line.kind[number]))
             for place in self._asking:
                 if kinds[place].next_unused(used, position) is not None:
                     places.update(self._helping(kinds[place].kind))
-        self._steps.taken += len(open_) + len(places) * line.used_steps
+        self._steps.taken += mask.bit_count() + len(places) * line.used_steps
         found = []
         for place in sorted(places):
             count = kinds[place].next_unused(used, position)
-            if count is not None:
-                for then in after(state, kinds[place].kind):
-                    if then != state:
-                        found.append((place, count, then))
+            if count is not None and kinds[place].twin not in open_:
+                found += [(place, count, then) for then in after(state, kinds[place].kind)]
         return found
 
     def _helping(self, kind: int) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from spark_checkers.linearizability.boundary_answers import NONE, Call, Seeds
 from spark_checkers.linearizability.from_history import asked_and_told
 from spark_checkers.linearizability.models import Model, model_named
 from spark_checkers.linearizability.operation import Operation, UnusableHistory
-from spark_checkers.linearizability.search import DEFAULT_BUDGET_STATES, search
+from spark_checkers.linearizability.search import search
 from spark_checkers.linearizability.walk import Verdict
 
 Row = Mapping[str, Any]
@@ -32,7 +32,7 @@ def search_rows(
     rows: list[dict[str, Any]],
     *,
     model: str,
-    budget_states: int = DEFAULT_BUDGET_STATES,
+    budget_states: int | None = None,
     initial: object = None,
 ) -> list[dict[str, Any]]:
     """Search the operations of one key; one row: verdict, op, explanation, explored, operations.

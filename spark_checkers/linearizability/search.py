@@ -43,7 +43,9 @@ from spark_checkers.linearizability.models import Model, State
 from spark_checkers.linearizability.operation import NotForCompiledCode, Operation
 from spark_checkers.linearizability.walk import Budget, Enough, PythonWalks, Verdict, Walked, Walks
 
-DEFAULT_BUDGET_STATES = 1_000_000
+COMPILED_BUDGET_STATES = 1_000_000
+PYTHON_BUDGET_STATES = 100_000
+"""Unless told otherwise, for what compiled code can walk and for what it cannot: seconds of CPU."""
 
 STEPS_PER_STATE = 256
 """Steps that a search may take for each configuration of its budget, and for each operation. Easy
@@ -85,7 +87,7 @@ def search(
     operations: Iterable[Operation],
     model: Model,
     *,
-    budget_states: int = DEFAULT_BUDGET_STATES,
+    budget_states: int | None = None,
     walking: Walking = Walking.AUTOMATIC,
 ) -> Outcome:
     """Look for a legal order of the operations on one object."""
@@ -95,10 +97,11 @@ def search(
     if walking is Walking.PYTHON or not _can_be_compiled(given, model):
         return _in_python(given, model, budget_states).outcome()
     if not _PATIENCE.spent_after(len(given)):
-        trial = _in_python(given, model, min(budget_states, _PATIENCE.left))
+        whole = COMPILED_BUDGET_STATES if budget_states is None else budget_states
+        trial = _in_python(given, model, min(whole, _PATIENCE.left))
         found = trial.outcome()
         _PATIENCE.spent_after(_PATIENCE.left if trial.spent else found.explored)
-        if trial.budget == budget_states or not trial.spent:
+        if trial.budget == whole or not trial.spent:
             return found
     try:
         return _compiled(given, model, budget_states).outcome()
@@ -121,14 +124,16 @@ class _Patience:
 _PATIENCE = _Patience(20_000)
 
 
-def _in_python(operations: Sequence[Operation], model: Model, budget_states: int) -> _Search:
-    return _Search(PythonWalks(operations, model), model, budget_states)
+def _in_python(operations: Sequence[Operation], model: Model, budget: int | None) -> _Search:
+    states = PYTHON_BUDGET_STATES if budget is None else budget
+    return _Search(PythonWalks(operations, model), model, states)
 
 
-def _compiled(operations: Sequence[Operation], model: Model, budget_states: int) -> _Search:
+def _compiled(operations: Sequence[Operation], model: Model, budget: int | None) -> _Search:
     from spark_checkers.linearizability.compiled.walks import CompiledWalks
 
-    return _Search(CompiledWalks(operations, model), model, budget_states)
+    states = COMPILED_BUDGET_STATES if budget is None else budget
+    return _Search(CompiledWalks(operations, model), model, states)
 
 
 def _can_be_compiled(operations: Sequence[Operation], model: Model) -> bool:

@@ -15,7 +15,7 @@ began after the last return.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from spark_checkers.linearizability.models import Model
@@ -26,11 +26,12 @@ from spark_checkers.linearizability.operation import Operation
 class UnknownKind:
     """Operations of unknown outcome that would all do the same, earliest first.
 
-    How many were used is written in unary, in the bits of `mask`, so that "used no more than" is
-    "is a subset of" for all kinds at once.
+    `twin` is the kind of operations that do the same and return. How many were used is written in
+    unary, in the bits of `mask`, so that "used no more than" is "is a subset of" for all kinds.
     """
 
     kind: int
+    twin: int | None
     overwrites: bool
     members: list[int] = field(default_factory=list)
     available_from: list[int] = field(default_factory=list)
@@ -92,7 +93,7 @@ class Timeline:
 def lay_out(operations: Iterable[Operation], model: Model) -> Timeline:
     """Prepare a history for the search."""
     ordered = tuple(sorted(operations, key=lambda o: (o.began, o.op)))
-    kind, example = _kinds(ordered)
+    kind, example, twins = _kinds(ordered)
     changes = [model.observable(operation) for operation in example]
     overwrites = [model.overwrites(operation) for operation in example]
     line = Timeline(
@@ -105,12 +106,15 @@ def lay_out(operations: Iterable[Operation], model: Model) -> Timeline:
         bit=[0] * len(ordered),
         example=example,
     )
-    _walk(line)
+    _walk(line, twins)
     return line
 
 
-def _kinds(ordered: tuple[Operation, ...]) -> tuple[list[int], list[Operation]]:
-    numbers: dict[Hashable, int] = {}
+def _kinds(
+    ordered: tuple[Operation, ...],
+) -> tuple[list[int], list[Operation], dict[int, int]]:
+    """The kind of each operation, one of each, and which known kind does what an unknown does."""
+    numbers: dict[tuple[str, object, object, bool], int] = {}
     kind: list[int] = []
     example: list[Operation] = []
     for operation in ordered:
@@ -119,10 +123,15 @@ def _kinds(ordered: tuple[Operation, ...]) -> tuple[list[int], list[Operation]]:
         if number == len(example):
             example.append(operation)
         kind.append(number)
-    return kind, example
+    twins = {
+        number: numbers[*asked[:3], False]
+        for asked, number in numbers.items()
+        if asked[3] and (*asked[:3], False) in numbers
+    }
+    return kind, example, twins
 
 
-def _walk(line: Timeline) -> None:
+def _walk(line: Timeline, twins: dict[int, int]) -> None:
     """Follow the clock from return to return, handing out slots."""
     began = [operation.began for operation in line.operations]
     ended = [(o.ended, n) for n, o in enumerate(line.operations) if o.ended is not None]
@@ -136,7 +145,7 @@ def _walk(line: Timeline) -> None:
             number, upcoming = upcoming, upcoming + 1
             line.begins_at[number] = position
             if line.operations[number].ended is None:
-                _add_unknown(line, unknown, number)
+                _add_unknown(line, unknown, twins, number)
                 continue
             if not free:
                 free.append(len(occupant))
@@ -178,10 +187,13 @@ def _overtaken_from(line: Timeline) -> list[int]:
     return found
 
 
-def _add_unknown(line: Timeline, unknown: dict[int, UnknownKind], number: int) -> None:
+def _add_unknown(
+    line: Timeline, unknown: dict[int, UnknownKind], twins: dict[int, int], number: int
+) -> None:
     if line.changes[number]:
         kind, overwrites = line.kind[number], line.overwrites[number]
-        same = unknown.setdefault(kind, UnknownKind(kind=kind, overwrites=overwrites))
+        fresh = UnknownKind(kind=kind, twin=twins.get(kind), overwrites=overwrites)
+        same = unknown.setdefault(kind, fresh)
         same.members.append(number)
         same.available_from.append(line.begins_at[number])
 

@@ -160,7 +160,7 @@ def test_a_proven_violation_spends_little_on_what_else_could_stand_there(
 ) -> None:
     bad, late = with_bad_read(recorded_cas_register(1_000, 20), 99)
     patient = same_by_both(bad, CAS_REGISTER)
-    monkeypatch.setattr(searching, "LINGERING_STATES", 50)
+    monkeypatch.setattr(searching, "LINGERING_STATES", 2)
     hurried = same_by_both(bad, CAS_REGISTER)
     assert patient.states_there
     assert hurried.states_there == ()

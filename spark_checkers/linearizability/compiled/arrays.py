@@ -46,6 +46,7 @@ class Line(NamedTuple):
     requires: Numbers
     leaves: Numbers
     unknown_kind: Numbers
+    unknown_twin: Numbers
     unknown_first: Numbers
     unknown_member: Numbers
 
@@ -56,9 +57,9 @@ class Room(NamedTuple):
     `counters` say how much of the rest is taken. `trail` holds pairs of an operation and the step
     before it. `tried` is a hash table of pairs of numbers that stand for a configuration; where
     there are unknown operations, `tried_with` leads from an entry to the last of its used sets, and
-    `alike` from each to the one before. `seen` are the states at the furthest position, `seen_at`
+    `before` from each to the one before. `seen` are the states at the furthest position, `seen_at`
     is where a state was last noted, `least` how many of each unknown kind were used there at least.
-    `wanted` is when a state was last looked for.
+    `wanted` is when a state was last looked for, `alike` when a kind was last met, and which of it.
     """
 
     counters: Numbers
@@ -68,11 +69,12 @@ class Room(NamedTuple):
     tried: Numbers
     tried_with: Numbers
     used: Numbers
-    alike: Numbers
+    before: Numbers
     seen: Numbers
     seen_at: Numbers
     least: Numbers
     wanted: Numbers
+    alike: Numbers
     by_return: Numbers
 
 

@@ -31,8 +31,9 @@ def laid_out(
     by_return: Numbers,
     requires: Numbers,
     leaves: Numbers,
+    twin: Numbers,
 ) -> Line:
-    """Prepare a history for the walk; `by_return` is who returns when."""
+    """Prepare a history for the walk; `by_return` is who returns when, `twin` goes by kind."""
     slots = most_open(began, ended, by_return)
     if slots > MOST_SLOTS:
         raise NotForCompiledCode(f"{slots} operations are open at once, more than {MOST_SLOTS}")
@@ -58,6 +59,7 @@ def laid_out(
         requires=requires,
         leaves=leaves,
         unknown_kind=unknown_kind,
+        unknown_twin=twin[unknown_kind],
         unknown_first=unknown_first,
         unknown_member=unknown_member,
     )

@@ -62,11 +62,11 @@ def first_time(room: Room) -> bool:
     before = head = room.tried_with[place] if known else -1
     while before != -1:
         counters[TAKEN] += counters[USED_STEPS]
-        if _no_more(room.used, room.alike[before, 0], here[USED]):
+        if _no_more(room.used, room.before[before, 0], here[USED]):
             return False
-        before = room.alike[before, 1]
+        before = room.before[before, 1]
     node = counters[EXPLORED]
-    room.alike[node, 0], room.alike[node, 1] = here[USED], head
+    room.before[node, 0], room.before[node, 1] = here[USED], head
     room.tried_with[place] = node
     return True
 

@@ -101,14 +101,31 @@ def push_others(line: Line, room: Room, helpful: bool) -> None:
     due = line.due[position]
     skipped = line.observing[position] | line.overwriting[position] | 1 << line.slot[due]
     others = mask & ~skipped
+    if not others:
+        return
+    _meet(line, room, others | 1 << line.slot[due] & ~line.overwriting[position])
     while others:
         slot = lowest(others)
         others &= others - 1
         number = line.occupant[position, slot]
         kind = line.kind[number]
         then = line.leaves[kind]
+        if room.alike[kind, 1] != number:
+            continue
         if fits(line, here[STATE], kind) and fits(line, then, line.kind[due]) == helpful:
             _push(room, mask ^ 1 << slot, then, 0, extended(room, number, here[TRAIL]), FRESH, -1)
+
+
+@part
+def _meet(line: Line, room: Room, mask: int) -> None:
+    """Put into `alike`, by kind, the operation in these slots that returns next."""
+    moment = room.counters[TAKEN]
+    while mask:
+        number = line.occupant[room.here[POSITION], lowest(mask)]
+        mask &= mask - 1
+        met = room.alike[line.kind[number]]
+        if met[0] != moment or line.returns_at[number] < line.returns_at[met[1]]:
+            met[0], met[1] = moment, number
 
 
 @part
@@ -117,22 +134,29 @@ def push_rows(line: Line, room: Room, helpful: bool) -> None:
     here = room.here
     due, count = line.due[here[POSITION]], _sorted_by_return(line, room)
     if helpful:
-        steps = count if overwrites(line, due) else count * count
-        room.counters[TAKEN] += how_many(here[MASK]) + steps
+        room.counters[TAKEN] += count if overwrites(line, due) else count * count
+    moment = room.counters[TAKEN]
     for place in range(count):
         last = room.by_return[place]
-        then = line.leaves[line.kind[last]]
-        if (last == due or fits(line, then, line.kind[due])) == helpful:
-            _push_rows_to(line, room, last, here[MASK] ^ 1 << line.slot[last], count, -1)
+        kind = line.kind[last]
+        met = room.alike[kind]
+        least = met[1] + 1 if met[0] == moment else 0
+        met[0], met[1] = moment, place
+        if (last == due or fits(line, line.leaves[kind], line.kind[due])) == helpful:
+            mask = here[MASK] ^ 1 << line.slot[last]
+            _push_rows_to(line, room, last, mask, count, least, -1)
 
 
 @part
-def _push_rows_to(line: Line, room: Room, last: int, mask: int, count: int, uses: int) -> None:
-    """The last one of a row alone, and behind what it hides."""
+def _push_rows_to(
+    line: Line, room: Room, last: int, mask: int, count: int, least: int, uses: int
+) -> None:
+    """The last one of a row alone, and behind what it hides: at `least` that many."""
     here = room.here
     due, then, hidden = line.due[here[POSITION]], line.leaves[line.kind[last]], here[TRAIL]
     if last != due:
-        _push(room, mask, then, 1, extended(room, last, hidden), FRESH, uses)
+        if not least and (uses == -1 or then != here[STATE]):
+            _push(room, mask, then, 1, extended(room, last, hidden), FRESH, uses)
         if overwrites(line, due):
             return
     for place in range(count):
@@ -142,7 +166,8 @@ def _push_rows_to(line: Line, room: Room, last: int, mask: int, count: int, uses
         if line.returns_at[number] > line.overtaken_from[here[POSITION]]:
             break
         mask, hidden = mask ^ 1 << line.slot[number], extended(room, number, hidden)
-        _push(room, mask, then, 1, extended(room, last, hidden), FRESH, uses)
+        if place + 1 >= least:
+            _push(room, mask, then, 1, extended(room, last, hidden), FRESH, uses)
 
 
 @part
@@ -163,40 +188,45 @@ def _sorted_by_return(line: Line, room: Room) -> int:
 
 
 @part
-def _want(line: Line, room: Room, moment: int) -> int:
-    """Mark the states that somebody looks for here; how many open operations do."""
-    here, count = room.here, 0
+def _want(line: Line, room: Room) -> None:
+    """Mark the states that open operations look for, and unknown ones."""
+    here, moment = room.here, room.counters[TAKEN]
     mask = here[MASK] & ~line.overwriting[here[POSITION]]
     while mask:
         number = line.occupant[here[POSITION], lowest(mask)]
         mask &= mask - 1
         room.wanted[line.requires[line.kind[number]]] = moment
-        count += 1
     for same in range(len(line.unknown_kind)):
         required, used = line.requires[line.unknown_kind[same]], room.used[here[USED], same]
         if required != ANY and next_unused(line, same, used, here[POSITION]) != -1:
             room.wanted[required] = moment
-    return count
 
 
 @part
 def push_unknown(line: Line, room: Room) -> None:
     """Unknown operations that would change the state, alone or at the end of a row."""
-    here, moment = room.here, room.counters[TAKEN]
+    here, counters = room.here, room.counters
     count = _sorted_by_return(line, room)
-    steps = 0 if here[CLOSED] else _want(line, room, moment)
+    counters[TAKEN] += how_many(here[MASK])
+    _meet(line, room, here[MASK])
+    if not here[CLOSED]:
+        _want(line, room)
     behind = 0 if overwrites(line, line.due[here[POSITION]]) else count
+    moment, steps = counters[TAKEN], 0
     for same in range(len(line.unknown_kind)):
-        kind = line.unknown_kind[same]
-        then, always_legal = line.leaves[kind], line.requires[kind] == ANY
-        if always_legal and (here[CLOSED] or room.wanted[then] != moment):
+        kind, twin = line.unknown_kind[same], line.unknown_twin[same]
+        always_legal = line.requires[kind] == ANY
+        if always_legal and (here[CLOSED] or room.wanted[line.leaves[kind]] != moment):
             continue
-        steps += room.counters[USED_STEPS]
+        steps += counters[USED_STEPS]
+        if twin != -1 and room.alike[twin, 0] == moment:
+            continue
         member = next_unused(line, same, room.used[here[USED], same], here[POSITION])
-        if member != -1 and fits(line, here[STATE], kind) and then != here[STATE]:
+        if member != -1 and fits(line, here[STATE], kind):
             steps += 1 + behind
-            _push_rows_to(line, room, member, here[MASK], count if always_legal else 0, same)
-    room.counters[TAKEN] += steps
+            row = count if always_legal else 0
+            _push_rows_to(line, room, member, here[MASK], row, 0, same)
+    counters[TAKEN] += steps
 
 
 @part
@@ -223,6 +253,7 @@ def push_moves(line: Line, room: Room) -> None:
     elif following == UNKNOWN:
         push_unknown(line, room)
     else:
+        counters[TAKEN] += how_many(room.here[MASK])
         push_others(line, room, following == HELPFUL)
         push_rows(line, room, following == HELPFUL)
     _first_on_top(room, bottom)

@@ -66,7 +66,7 @@ def short_of_room(line: Line, room: Room) -> bool:
         or counters[TRAILS] + 2 * moves + len(line.kind) > len(room.trail)
         or 2 * counters[TRIED] >= len(room.tried)
         or counters[USED_SETS] >= len(room.used)
-        or (len(line.unknown_kind) and counters[EXPLORED] >= len(room.alike))
+        or (len(line.unknown_kind) and counters[EXPLORED] >= len(room.before))
     )
 
 

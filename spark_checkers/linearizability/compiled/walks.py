@@ -33,13 +33,13 @@ class CompiledWalks:
 
     def __init__(self, operations: Iterable[Operation], model: Model) -> None:
         self._given = list(operations)
-        columns, example = _columns(self._given)
+        columns, example, twin = _columns(self._given)
         self._states, requires, leaves = _effects(example, model)
         self._in_order = np.lexsort(columns[:2])
         self._op, began, ended, kind = columns.take(self._in_order, axis=1)
         known = (ended != NEVER).nonzero()[0]
         by_return = known[ended[known].argsort(kind="stable")]
-        self._line = laid_out(began, ended, kind, by_return, requires, leaves)
+        self._line = laid_out(began, ended, kind, by_return, requires, leaves, twin)
         if len(self._line.unknown_kind) > MOST_UNKNOWN_KINDS:
             raise NotForCompiledCode("too many kinds of operations have an unknown outcome")
         self.impossible = first_impossible(self._line, began, ended, len(self._states))
@@ -98,12 +98,12 @@ class CompiledWalks:
         )
 
 
-def _columns(operations: list[Operation]) -> tuple[Numbers, list[Operation]]:
+def _columns(operations: list[Operation]) -> tuple[Numbers, list[Operation], Numbers]:
     """`op`, `began`, `ended`, and the kind of each: its question and answer, as a number.
 
-    And one operation of each kind.
+    And one operation of each kind; and the kind that does the same and returns, or -1.
     """
-    numbers: dict[object, int] = {}
+    numbers: dict[tuple[str, object, object, bool], int] = {}
     op, began, ended, kind = [], [], [], []
     example: list[Operation] = []
     for operation in operations:
@@ -117,7 +117,8 @@ def _columns(operations: list[Operation]) -> tuple[Numbers, list[Operation]]:
             number = numbers[asked] = len(example)
             example.append(operation)
         kind.append(number)
-    return _numbers((op, began, ended, kind)), example
+    twin = [numbers.get((f, given, told, False), -1) for f, given, told, _ in numbers]
+    return _numbers((op, began, ended, kind)), example, np.array(twin, np.int64)
 
 
 def _effects(example: list[Operation], model: Model) -> tuple[list[State], Numbers, Numbers]:
@@ -161,11 +162,12 @@ def _room(line: Line, states: int) -> Room:
         tried=np.full((configurations, 2), -1, np.int64),
         tried_with=np.full(configurations if unknown else 0, -1, np.int64),
         used=np.zeros((256, unknown), np.int64),
-        alike=np.empty((256 if unknown else 0, 2), np.int64),
+        before=np.empty((256 if unknown else 0, 2), np.int64),
         seen=np.empty(states, np.int64),
         seen_at=np.full(states, -1, np.int64),
         least=np.full(unknown, len(line.unknown_member), np.int64),
         wanted=np.full(states, -1, np.int64),
+        alike=np.full((len(line.requires), 2), -1, np.int64),
         by_return=np.empty(slots, np.int64),
     )
     room.counters[at.LEFT_THERE] = len(line.kind)
@@ -193,7 +195,7 @@ def _with_more_room(room: Room) -> Room:
         tried=tried,
         tried_with=tried_with,
         used=_longer(room.used, counters[at.USED_SETS]),
-        alike=_longer(room.alike, counters[at.EXPLORED]) if len(room.alike) else room.alike,
+        before=_longer(room.before, counters[at.EXPLORED]) if len(room.before) else room.before,
     )
 
 
