@@ -33,6 +33,7 @@ from reference_impl.kafka.api_versions import api_versions_handler
 from reference_impl.kafka.client import Peer
 from reference_impl.kafka.limits import Limits
 from reference_impl.kafka.message import Message
+from reference_impl.kafka.room import Room
 from reference_impl.kafka.server import Context, Handler, serve
 from reference_impl.metadata.effective import BrokerLayers
 from reference_impl.metadata.image import Image
@@ -46,8 +47,8 @@ async def run_broker(ports: Ports, settings: BrokerSettings) -> None:
     node = _node(ports, settings)
     handlers = _handlers(node)
     limits = Limits(
-        max_frame_bytes=node.layers.number("socket.request.max.bytes"),
         idle_s=node.layers.number("connections.max.idle.ms") / 1000,
+        room=Room(max_frame_bytes=node.layers.number("socket.request.max.bytes")),
     )
 
     async def answer(connection: Connection) -> None:

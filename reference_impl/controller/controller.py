@@ -28,6 +28,7 @@ from reference_impl.kafka import apis
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.kafka.limits import Limits
 from reference_impl.kafka.message import Message
+from reference_impl.kafka.room import Room
 from reference_impl.kafka.server import Context, Handler, serve
 from reference_impl.metadata.effective import topic_value
 from reference_impl.metadata.records import ConfigSet, MetadataRecord, ResourceType
@@ -205,7 +206,7 @@ async def run_controller(ports: Ports, settings: ControllerSettings) -> None:
     await controller.recover()
     handlers = controller.handlers()
     layers = cluster.layers()
-    limits = Limits(max_frame_bytes=layers.number("socket.request.max.bytes"))
+    limits = Limits(room=Room(max_frame_bytes=layers.number("socket.request.max.bytes")))
 
     async def answer(connection: Connection) -> None:
         await serve(connection, handlers, limits=limits, listener="CONTROLLER")

@@ -1,80 +1,37 @@
-"""Limits: what clients may cost, all together.
+"""Limits: what one client may cost, and how its requests are read within the room for all.
 
-A frame takes memory as its bytes arrive, not when its size is announced; so what is counted is what
-has arrived. Frames up to ``SHORT_BYTES`` are not counted: they are bounded by the number of
-connections. Longer ones are read in chunks (the usual batch of a megabyte is one, and so is not
-copied once more), and while more has arrived than there is room for, they
-wait before they read on: for requests that are being handled, or, if there are none, for the frame
-whose first chunk came before all others'. That one never has to wait, and each chunk has
-``stall_s`` to arrive. A frame gives its bytes back when its request is answered.
+Frames of up to ``TINY_BYTES`` take no room: they are bounded by the number of connections. Others
+reserve theirs (``kafka.room``): a first piece when their size is announced, the rest in chunks,
+each when the one before has arrived. The usual batch of a megabyte is one chunk; it is received in
+place and not copied again, and so is a longer frame, which takes memory page by page.
 """
 
 from __future__ import annotations
 
 import asyncio
+import mmap
+from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Final
+from typing import Any, Final, TypeVar
 
-from reference_impl.kafka.frames import MAX_FRAME_BYTES, size_in
+from reference_impl.kafka.frames import size_in
 from reference_impl.kafka.patience import within
+from reference_impl.kafka.readers import Data
+from reference_impl.kafka.room import CHUNK_BYTES, PIECE_BYTES, PIECE_S, Pool, Room
 from reference_impl.ports.network import Connection
 
-SHORT_BYTES: Final = 1 << 18
-CHUNK_BYTES: Final = 5 << 18
+Result = TypeVar("Result")
 
-
-class Room:
-    """Room for the long frames of many connections, and for the connections themselves."""
-
-    def __init__(self, *, frame_bytes: int = 1 << 28, connections: int | None = None) -> None:
-        self.frame_bytes = frame_bytes
-        self.connections = connections
-        self.used_bytes = 0
-        self.open_connections = 0
-        self._handled_bytes = 0
-        self._arriving: dict[Frame, None] = {}  # by when their first chunk came
-        self._changed = asyncio.Event()
-
-    def must_wait(self, frame: Frame) -> bool:
-        """Whether this frame has to let others go first."""
-        if self.used_bytes <= self.frame_bytes:
-            return False
-        return self._handled_bytes > 0 or next(iter(self._arriving)) is not frame
-
-    async def change(self) -> None:
-        """Until bytes are given back, or a frame is complete."""
-        await self._changed.wait()
-
-    def add(self, frame: Frame, count: int) -> None:
-        """So many bytes of a frame arrived."""
-        self._arriving[frame] = None
-        self.used_bytes += count
-
-    def arrived(self, frame: Frame, count: int) -> None:
-        """No more bytes of a frame will arrive; its request is handled now."""
-        self._arriving.pop(frame, None)
-        self._handled_bytes += count
-        self._tell()
-
-    def give_back(self, count: int) -> None:
-        """The bytes of a frame are needed no longer."""
-        self._handled_bytes -= count
-        self.used_bytes -= count
-        self._tell()
-
-    def _tell(self) -> None:
-        self._changed.set()
-        self._changed = asyncio.Event()
+TINY_BYTES: Final = 1 << 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """What one listener allows. ``room`` may be shared by several."""
 
-    max_frame_bytes: int = MAX_FRAME_BYTES  # socket.request.max.bytes
     idle_s: float = 600.0  # connections.max.idle.ms
-    stall_s: float = 60.0
+    stall_s: float = 60.0  # for what was reserved at once
     room: Room = field(default_factory=Room)
 
 
@@ -84,7 +41,10 @@ class Frame:
     def __init__(self, connection: Connection, limits: Limits) -> None:
         self._connection = connection
         self._limits = limits
-        self._counted = 0
+        self._pool: Pool | None = None
+        self.size = 0
+        self.held = 0
+        self.due: float | None = None
 
     def __enter__(self) -> Frame:
         return self
@@ -95,31 +55,58 @@ class Frame:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._counted:
-            self._limits.room.give_back(self._counted)
+        self.release()
 
-    async def read(self) -> bytes | bytearray:
+    def release(self) -> None:
+        """The bytes are needed no longer."""
+        if self._pool is not None:
+            self._pool.give_back(self)
+            self._pool = None
+
+    def give_up(self) -> None:
+        """Close the connection; whoever reads from it gives the bytes back."""
+        self._connection.abort()
+
+    async def read(self) -> Data:
         """The next frame; TimeoutError when it takes too long, WireError when it is too long."""
-        size, frame = await within(self._limits.idle_s, self._begin())
-        return await self._read_long(size) if frame is None else frame
+        frame = await within(self._limits.idle_s, self._begin())
+        if frame is not None:
+            return frame
+        pool = self._pool = self._limits.room.pool(self.size)
+        if self.size <= PIECE_BYTES:
+            await pool.take(self, self.size)
+            whole: Data = await self._timed(self._connection.read_long(self.size), self.size)
+        else:
+            whole = await self._read_long(pool)
+        pool.complete(self)
+        return whole
 
-    async def _begin(self) -> tuple[int, bytes | bytearray | None]:
-        """The size of the frame, and all of it if it is short."""
+    async def _begin(self) -> Data | None:
+        """All of the frame if it is tiny."""
         connection = self._connection
-        size = size_in(await connection.read_exactly(4), self._limits.max_frame_bytes)
-        return size, await connection.read_long(size) if size <= SHORT_BYTES else None
+        size = size_in(await connection.read_exactly(4), self._limits.room.max_frame_bytes)
+        self.size = size
+        return await connection.read_long(size) if size <= TINY_BYTES else None
 
-    async def _read_long(self, size: int) -> bytes | bytearray:
-        room = self._limits.room
+    async def _read_long(self, pool: Pool) -> Data:
+        await pool.take(self, PIECE_BYTES)
+        piece = await self._timed(self._connection.read_exactly(PIECE_BYTES), PIECE_BYTES)
+        at, size = PIECE_BYTES, self.size
+        await pool.take(self, min(CHUNK_BYTES, size) - at)
+        whole = bytearray(size) if size <= CHUNK_BYTES else mmap.mmap(-1, size)
+        view = memoryview(whole)
+        view[:at] = piece
+        while at < size:
+            if at == self.held:
+                await pool.take(self, min(CHUNK_BYTES, size - at))
+            end = min(self.held, at + PIECE_BYTES) if pool.pressed else self.held
+            await self._timed(self._connection.read_into(view[at:end]), end - at)
+            at = end
+        return whole
+
+    async def _timed(self, reading: Coroutine[Any, Any, Result], count: int) -> Result:
+        self.due = asyncio.get_running_loop().time() + max(1.0, count / PIECE_BYTES) * PIECE_S
         try:
-            chunks: list[bytes | bytearray] = []
-            while self._counted < size:
-                while room.must_wait(self):
-                    await room.change()
-                rest = min(CHUNK_BYTES, size - self._counted)
-                chunks.append(await within(self._limits.stall_s, self._connection.read_long(rest)))
-                self._counted += rest
-                room.add(self, rest)
-            return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+            return await within(self._limits.stall_s, reading)
         finally:
-            room.arrived(self, self._counted)
+            self.due = None

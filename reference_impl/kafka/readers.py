@@ -14,6 +14,7 @@ objects they take many times the bytes they came in.
 
 from __future__ import annotations
 
+import mmap
 import struct
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -26,7 +27,8 @@ from reference_impl.kafka.errors import WireError
 from reference_impl.kafka.message import Message, default_of, field_names
 from reference_impl.kafka.schema import FIXED, STRUCT, Field, Struct
 
-Data = bytes | bytearray  # a bytearray belongs to its message: records stay where they are in it
+# What is not bytes belongs to its message: records stay where they are in it.
+Data = bytes | bytearray | mmap.mmap
 Reader = Callable[[Data, int, list[Any]], int]
 Classes = Mapping[str, type[Message]]
 

@@ -29,12 +29,13 @@ from typing import Any, NamedTuple
 
 from reference_impl.kafka.answers import Answers, Later
 from reference_impl.kafka.api_versions import answer_api_versions, unsupported_version
-from reference_impl.kafka.apis import API_VERSIONS, Api
+from reference_impl.kafka.apis import API_VERSIONS, PRODUCE, Api
 from reference_impl.kafka.errors import KafkaError, WireError
 from reference_impl.kafka.frames import Header, read_header, response_frame
 from reference_impl.kafka.limits import Frame, Limits
 from reference_impl.kafka.message import Message
 from reference_impl.kafka.patience import within
+from reference_impl.kafka.readers import Data
 from reference_impl.ports.network import Connection, EndOfStream
 
 
@@ -93,7 +94,7 @@ async def _serve_one(
     """Serve one request; whether to go on."""
     with Frame(connection, limits) as frame:
         try:
-            header, request = _parsed(await frame.read(), handlers)
+            header, request = await _read(frame, handlers)
         except (WireError, TimeoutError):
             return False
         if answers:
@@ -120,9 +121,15 @@ async def _serve_one(
         return await _sent(connection, limits, header, response)
 
 
-def _parsed(
-    frame: bytes | bytearray, handlers: Mapping[Api, Handler]
-) -> tuple[Header, Message | None]:
+async def _read(frame: Frame, handlers: Mapping[Api, Handler]) -> tuple[Header, Message | None]:
+    """The next request; its frame gives its bytes back unless the message keeps any."""
+    header, request = _parsed(await frame.read(), handlers)
+    if header.api is not PRODUCE:
+        frame.release()
+    return header, request
+
+
+def _parsed(frame: Data, handlers: Mapping[Api, Handler]) -> tuple[Header, Message | None]:
     """A request that is offered; or no message, where ApiVersions has an unknown version."""
     header = read_header(frame)
     api = header.api

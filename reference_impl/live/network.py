@@ -99,6 +99,10 @@ class StreamConnection:
         """The same."""
         return await self.read_exactly(count)
 
+    async def read_into(self, place: memoryview) -> None:
+        """As many bytes as the place has, into it; EndOfStream if the peer closes before."""
+        place[:] = await self.read_exactly(len(place))
+
     async def read_some(self, most: int) -> bytes:
         """At least one byte and at most that many; EndOfStream if there are no more."""
         if most < 1:

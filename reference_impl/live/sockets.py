@@ -6,7 +6,9 @@ frame. What is sent in one turn of the loop leaves in one call: a client that se
 once gets the answers together, as soon as a request has to wait for anything.
 
 Memory follows what arrives, not what is announced: room for a long read is made once an eighth of
-it is there.
+it is there. What arrives before it is asked for is bounded, for each connection and for all of a
+network together: past ``AHEAD_BYTES`` a connection receives a small piece at a time, and nothing
+while it has one that was not read.
 """
 
 from __future__ import annotations
@@ -23,20 +25,43 @@ _ENOUGH_BYTES: Final = 2 * _PIECE_BYTES  # arrived and not read: no more is rece
 _LONG_BYTES: Final = 1 << 17
 _SHORT_BYTES: Final = 1 << 12  # so few bytes are copied sooner than looked at through a view
 _GATHER_BYTES: Final = 1 << 16
+_SMALL_PIECE_BYTES: Final = 1 << 12
+
+AHEAD_BYTES: Final = 1 << 24
 
 # Between being offered to the kernel and being emptied nobody else has a turn: one is enough.
 _PIECE: Final = memoryview(bytearray(_PIECE_BYTES))
 
 
+class ReadAhead:
+    """What the connections of a network have received and nobody has asked for."""
+
+    def __init__(self, most: int = AHEAD_BYTES) -> None:
+        self.most = most
+        self.count = 0
+
+    @property
+    def piece(self) -> int:
+        """How much a connection may receive next."""
+        return max(_SMALL_PIECE_BYTES, min(_PIECE_BYTES, self.most - self.count))
+
+
 class SocketNetwork(StreamNetwork):
     """A Network of sockets."""
+
+    def __init__(self, local_host: str | None = None) -> None:
+        super().__init__(local_host)
+        self.ahead = ReadAhead()
 
     async def connect(self, address: Address) -> Connection:
         """A connection to whoever listens there."""
         loop = asyncio.get_running_loop()
         try:
             _, connection = await loop.create_connection(
-                SocketConnection, address.host, address.port, local_addr=self._local
+                lambda: SocketConnection(self.ahead),
+                address.host,
+                address.port,
+                local_addr=self._local,
             )
         except OSError as error:
             raise connection_error(error) from None
@@ -46,7 +71,7 @@ class SocketNetwork(StreamNetwork):
         """Accept connections there; each is handled by a task of its own and closed after it."""
 
         def accept() -> SocketConnection:
-            return SocketConnection(lambda connection: self._begin(handler, connection))
+            return SocketConnection(self.ahead, lambda one: self._begin(handler, one))
 
         loop = asyncio.get_running_loop()
         return StreamListener(await loop.create_server(accept, address.host, address.port))
@@ -55,7 +80,9 @@ class SocketNetwork(StreamNetwork):
 class SocketConnection(asyncio.BufferedProtocol):
     """One end of a connection, as the loop's transport sees it and as its user does."""
 
-    def __init__(self, accepted: Callable[[SocketConnection], None] | None = None) -> None:
+    def __init__(
+        self, ahead: ReadAhead, accepted: Callable[[SocketConnection], None] | None = None
+    ) -> None:
         self.peer = "somebody who has left"
         self._accepted = accepted
         self._loop = asyncio.get_running_loop()
@@ -63,6 +90,7 @@ class SocketConnection(asyncio.BufferedProtocol):
         self._lost: asyncio.Future[None] = self._loop.create_future()
         # Reading: what has arrived and nobody has read, or the long read that it goes into.
         self._arrived = bytearray()
+        self._ahead = ahead
         self._long: memoryview | None = None
         self._missing = 0
         self._ended = False
@@ -90,7 +118,7 @@ class SocketConnection(asyncio.BufferedProtocol):
         """Where to put what comes next."""
         if self._long is not None and self._missing:
             return self._long[-self._missing :]
-        return _PIECE
+        return _PIECE[: self._ahead.piece]
 
     def buffer_updated(self, nbytes: int) -> None:
         """So many bytes came."""
@@ -100,7 +128,10 @@ class SocketConnection(asyncio.BufferedProtocol):
                 return
         else:
             self._arrived += _PIECE[:nbytes]
-            if len(self._arrived) > _ENOUGH_BYTES and not self._reading_paused:
+            ahead = self._ahead
+            ahead.count += nbytes
+            enough = len(self._arrived) > _ENOUGH_BYTES or ahead.count >= ahead.most
+            if enough and not self._reading_paused:
                 self._reading_paused = True
                 self._transport.pause_reading()
         _wake(self._reader)
@@ -153,19 +184,24 @@ class SocketConnection(asyncio.BufferedProtocol):
         if len(self._arrived) >= count:
             return self._take(count)
         whole = bytearray(count)
-        there = len(self._arrived)
-        whole[:there] = self._arrived
-        self._arrived.clear()
-        self._missing, self._long = count - there, memoryview(whole)
+        await self.read_into(memoryview(whole))
+        return whole
+
+    async def read_into(self, place: memoryview) -> None:
+        """As many bytes as the place has, into it; EndOfStream if the peer closes before."""
+        there = min(len(self._arrived), len(place))
+        place[:there] = self._arrived[:there]
+        self._forget(there)
+        self._missing, self._long = len(place) - there, place
         try:
             while self._missing:
                 self._check(self._missing)
                 await self._more()
         finally:
             if self._missing:  # given up: what is there can still be read
-                self._arrived += self._long[: -self._missing]
+                self._arrived[:0] = place[: -self._missing]
+                self._ahead.count += len(place) - self._missing
             self._missing, self._long = 0, None
-        return whole
 
     async def _until(self, count: int) -> None:
         """Return when so much has arrived."""
@@ -189,8 +225,11 @@ class SocketConnection(asyncio.BufferedProtocol):
 
     def _forget(self, most: int) -> None:
         arrived = self._arrived
+        before = len(arrived)
         del arrived[:most]
-        if self._reading_paused and len(arrived) <= _PIECE_BYTES:
+        self._ahead.count -= before - len(arrived)
+        few = _PIECE_BYTES if self._ahead.count < self._ahead.most else 0
+        if self._reading_paused and len(arrived) <= few:
             self._resume()
 
     def _check(self, missing: int) -> None:
@@ -256,6 +295,7 @@ class SocketConnection(asyncio.BufferedProtocol):
             return
         self._flush()
         self._closed = True
+        self._forget(len(self._arrived))
         self._transport.close()
         try:
             await asyncio.shield(self._lost)
@@ -267,6 +307,7 @@ class SocketConnection(asyncio.BufferedProtocol):
         """Break it at once; the peer sees a reset, unless it was closed and has been told so."""
         self._closed = True
         self._gathered.clear()
+        self._forget(len(self._arrived))
         abort(self._transport)
 
 

@@ -48,6 +48,10 @@ class Connection(Protocol):
         """The same; of much, a bytearray that nobody else has may be cheaper."""
         ...
 
+    async def read_into(self, place: memoryview) -> None:
+        """As many bytes as the place has, into it; EndOfStream if the peer closes before."""
+        ...
+
     async def read_some(self, most: int) -> bytes:
         """At least one byte and at most that many; EndOfStream if there are no more."""
         ...
@@ -143,6 +147,7 @@ class _GatedConnection:
         self._passage = Passage(gate, "network", self._broken)
         self.read_exactly = inner.read_exactly
         self.read_long = inner.read_long
+        self.read_into = inner.read_into
         self.read_some = inner.read_some
         self.close = inner.close
         self.abort = inner.abort

@@ -42,7 +42,7 @@ BATCH_BYTES = 900_000
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessCluster]:
     with ProcessCluster(tmp_path_factory.mktemp("hostile"), ClusterPlan(brokers=1)) as running:
         admin = AdminClient({"bootstrap.servers": running.bootstrap})
-        admin.create_topics([NewTopic(TOPIC, 2, 1)])[TOPIC].result(PATIENCE_S)
+        admin.create_topics([NewTopic(TOPIC, 4, 1)])[TOPIC].result(PATIENCE_S)
         yield running
 
 
@@ -208,6 +208,33 @@ def test_memory_is_for_what_arrives_not_for_what_is_announced(cluster: ProcessCl
     assert answers(cluster)
 
 
+def test_memory_is_bounded_for_what_arrives_too(cluster: ProcessCluster) -> None:
+    connections, most = 500, 4 * MB
+    begin = struct.pack(">i", 104857600)
+    before = resident_mb(cluster)
+    with contextlib.ExitStack() as open_ones:
+        peers = []
+        for _ in range(connections):
+            peer = open_ones.enter_context(connect(cluster))
+            peer.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 16)
+            peer.sendall(begin)
+            peer.setblocking(False)
+            peers.append(peer)
+        sent = dict.fromkeys(peers, 0)
+        for _ in range(40):  # each as much as the broker and its kernel take; some are closed
+            for peer in [one for one in peers if sent[one] < most]:
+                with contextlib.suppress(BlockingIOError, ConnectionError):
+                    sent[peer] += peer.send(bytes(1 << 18))
+            assert answers(cluster)
+        assert send_and_receive(cluster, partition=0) == VALUES
+        grown = resident_mb(cluster) - before
+
+    assert sum(sent.values()) > 0.1 * connections * MB
+    # Two gigabytes are offered. What is kept of them is 256 MiB at most, and some of each socket.
+    assert grown < 256 + 64
+    assert answers(cluster)
+
+
 def test_a_client_that_never_reads_gets_one_answer_ahead_and_no_more(
     cluster: ProcessCluster,
 ) -> None:
@@ -238,13 +265,13 @@ def test_a_client_that_never_reads_gets_one_answer_ahead_and_no_more(
 def test_others_are_answered_while_bombs_are_unpacked(cluster: ProcessCluster) -> None:
     bombs = 8
     bomb = build_batch([(1_700_000_000_000, None, bytes(64 * MB))], compression=Compression.zstd)
-    frame = request_frame(PRODUCE, 9, 7, "hostile", produce_request(bomb))
+    frame = request_frame(PRODUCE, 9, 7, "hostile", produce_request(bomb, partition=2))
     before = resident_mb(cluster)
     with connect(cluster) as hostile, connect(cluster) as good:
         hostile.sendall(frame * bombs)
         answer = read_answer(hostile)
         plain = build_batch([(1_700_000_000_000, None, b"plain")])
-        ask(good, PRODUCE, 9, produce_request(plain, partition=0))
+        ask(good, PRODUCE, 9, produce_request(plain, partition=3))
         waiting = fcntl.ioctl(hostile, termios.FIONREAD, bytes(4))
         answered = 1 + struct.unpack("=i", waiting)[0] // (4 + len(answer))
         assert answered < bombs

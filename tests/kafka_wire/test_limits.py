@@ -1,4 +1,4 @@
-"""What clients may cost: room for long frames, connections, and patience."""
+"""What clients may cost: room for frames, connections, and patience."""
 
 from __future__ import annotations
 
@@ -17,72 +17,93 @@ from wire_server import (
     serving,
 )
 
-from reference_impl.kafka.apis import PRODUCE
-from reference_impl.kafka.limits import CHUNK_BYTES, Limits, Room
+from reference_impl.kafka.apis import METADATA, PRODUCE
+from reference_impl.kafka.limits import TINY_BYTES, Limits
 from reference_impl.kafka.message import Message
+from reference_impl.kafka.room import CHUNK_BYTES, PIECE_BYTES, Room
 from reference_impl.kafka.server import Context
 
 LONG = 4 * CHUNK_BYTES
+NORMAL = 4 * PIECE_BYTES
+AROUND_RECORDS = len(produce_frame(1, bytes(LONG))) - LONG - 4
 
 
-def test_a_long_frame_is_read_whole_and_its_room_given_back() -> None:
-    limits = Limits(room=Room(frame_bytes=LONG // 2))
+def room_for_one_long_frame() -> Room:
+    """Of which another one may have the first piece at the same time."""
+    longest = LONG + AROUND_RECORDS
+    return Room(max_frame_bytes=longest, long_bytes=longest + PIECE_BYTES)
 
-    async def scenario() -> bytes:
+
+def test_frames_of_all_lengths_are_read_whole_and_their_room_given_back() -> None:
+    limits = Limits(room=room_for_one_long_frame())
+    lengths = (0, TINY_BYTES, PIECE_BYTES - 100, PIECE_BYTES, NORMAL, CHUNK_BYTES, LONG)
+
+    async def scenario() -> list[bytes]:
         async with serving(limits=limits) as connect:
             connection = await connect()
-            await connection.send(produce_frame(3, bytes(LONG)))
-            answer = await read_frame(connection)
+            answers = []
+            for length in lengths:
+                await connection.send(produce_frame(3, bytes(length)))
+                answers.append(await read_frame(connection))
             await connection.send(metadata_frame(4))
             await read_frame(connection)
-            return answer
+            return answers
 
-    answer = run(scenario)
-
-    assert answer[:4] == struct.pack(">i", 3)
-    assert struct.pack(">q", LONG) in answer
+    for length, answer in zip(lengths, run(scenario), strict=True):
+        assert answer[:4] == struct.pack(">i", 3)
+        assert struct.pack(">q", length) in answer
     assert limits.room.used_bytes == 0
 
 
-def test_an_announced_size_takes_no_room() -> None:
-    limits = Limits(room=Room(frame_bytes=CHUNK_BYTES))
+def test_an_announced_size_takes_the_room_of_a_piece() -> None:
+    limits = Limits(room=Room())
 
     async def scenario() -> None:
         async with serving(limits=limits) as connect:
             for _ in range(5):
                 await (await connect()).send(struct.pack(">i", 100_000_000))
+            while limits.room.used_bytes < 5 * PIECE_BYTES:
+                await asyncio.sleep(0)
             busy = await connect()
             await busy.send(produce_frame(3, bytes(LONG)))
             await read_frame(busy)
+            assert limits.room.used_bytes == 5 * PIECE_BYTES
 
     run(scenario)
+    assert limits.room.used_bytes == 0
 
 
-def test_a_long_frame_waits_for_room_and_short_ones_do_not() -> None:
-    limits = Limits(room=Room(frame_bytes=CHUNK_BYTES))
+def test_a_long_frame_waits_for_room_and_normal_ones_do_not() -> None:
+    limits = Limits(room=room_for_one_long_frame())
 
     async def scenario() -> None:
         async with serving(limits=limits) as connect:
-            first, second, short = [await connect() for _ in range(3)]
+            first, second, third, other = [await connect() for _ in range(4)]
             frame = produce_frame(1, bytes(LONG))
-            await first.send(frame[: 2 * CHUNK_BYTES + 4])
+            await first.send(frame[: 4 + 2 * CHUNK_BYTES])
             while limits.room.used_bytes < 2 * CHUNK_BYTES:
                 await asyncio.sleep(0)
-            sent = asyncio.create_task(second.send(produce_frame(2, bytes(LONG))))
-            await short.send(metadata_frame(3))
-            assert (await read_frame(short))[:4] == struct.pack(">i", 3)
-            assert limits.room.used_bytes == 2 * CHUNK_BYTES  # the second reads nothing yet
-            await first.send(frame[2 * CHUNK_BYTES + 4 :])
+            held = limits.room.used_bytes
+            sent = [
+                asyncio.create_task(one.send(produce_frame(2, bytes(LONG))))
+                for one in (second, third)
+            ]
+            await other.send(metadata_frame(3) + produce_frame(4, bytes(NORMAL)))
+            assert (await read_frame(other))[:4] == struct.pack(">i", 3)
+            assert (await read_frame(other))[:4] == struct.pack(">i", 4)
+            assert limits.room.used_bytes == held  # nothing of the others' is read yet
+            await first.send(frame[4 + 2 * CHUNK_BYTES :])
             assert (await read_frame(first))[:4] == struct.pack(">i", 1)
-            assert (await read_frame(second))[:4] == struct.pack(">i", 2)
-            await sent
+            for one in (second, third):
+                assert (await read_frame(one))[:4] == struct.pack(">i", 2)
+            await asyncio.gather(*sent)
 
     run(scenario)
     assert limits.room.used_bytes == 0
 
 
 def test_a_long_frame_waits_for_requests_that_are_being_handled() -> None:
-    limits = Limits(room=Room(frame_bytes=CHUNK_BYTES))
+    limits = Limits(room=room_for_one_long_frame())
     handling: list[str] = []
     release = asyncio.Event()
 
@@ -111,8 +132,28 @@ def test_a_long_frame_waits_for_requests_that_are_being_handled() -> None:
     assert limits.room.used_bytes == 0
 
 
+def test_a_request_that_keeps_no_bytes_holds_none_while_it_is_handled() -> None:
+    limits = Limits(room=room_for_one_long_frame())
+    held: list[int] = []
+
+    async def waiting(context: Context, request: Any) -> Message:
+        held.append(limits.room.used_bytes)
+        return METADATA.response(brokers=[])
+
+    async def scenario() -> None:
+        async with serving({METADATA: waiting}, limits) as connect:
+            connection = await connect()
+            body = metadata_frame(3)[4:] + bytes(LONG)  # what follows a message is ignored
+            body = body[: LONG + AROUND_RECORDS]
+            await connection.send(struct.pack(">i", len(body)) + body)
+            await read_frame(connection)
+
+    run(scenario)
+    assert held == [0]
+
+
 def test_a_long_frame_that_stalls_is_closed_and_others_go_on() -> None:
-    limits = Limits(stall_s=0.05, room=Room(frame_bytes=1))
+    limits = Limits(stall_s=0.05, room=room_for_one_long_frame())
 
     async def scenario() -> None:
         async with serving(limits=limits) as connect:

@@ -11,8 +11,9 @@ from harness.simulation.simulation import Simulation
 from harness.simulation.twice import twice
 from reference_impl.kafka.apis import METADATA
 from reference_impl.kafka.client import Peer
-from reference_impl.kafka.limits import Limits, Room
+from reference_impl.kafka.limits import Limits
 from reference_impl.kafka.message import Message
+from reference_impl.kafka.room import Room
 from reference_impl.kafka.server import Context, serve
 from reference_impl.ports import Address, Connection, Ports
 
