@@ -1,15 +1,11 @@
 -- Each search by timestamp (-3 asks for the greatest), against the records of its log that were there
--- all the time (part_starts) and that it was to see (outside of transactions or read by read_committed
+-- all the time (part_stamp_logs) and that it was to see (outside of transactions or read by read_committed
 -- readers, unless it reads uncommitted; an open transaction hides what is behind it from the others).
 -- `first_as_late` is the first offset with such a timestamp, `known_since` when the first record with
 -- such a timestamp was acknowledged or read; of a search for the greatest: with a timestamp later than
 -- the one found. Where nobody asked within a stretch of 1024 ms one timestamp stands for all of it.
-WITH asked AS (
-  SELECT op, topic, partition, node, asked_timestamp, answered_offset, found_timestamp, clock, began,
-    answered, coalesce(isolation, 'unknown') <> 'read_uncommitted' AS committed,
-    CASE WHEN asked_timestamp = -3 THEN found_timestamp ELSE asked_timestamp END AS stamp,
-    CASE WHEN asked_timestamp = -3 THEN 0 ELSE 2 END AS turn
-  FROM offsets_listed WHERE type = 'ok' AND (asked_timestamp >= 0 OR asked_timestamp = -3)
+WITH stretches AS (
+  SELECT DISTINCT log, stamp >> 10 AS stretch FROM part_searches
 ),
 stamps AS (
   SELECT k.log, CASE WHEN n.log IS NULL THEN (k.stamp >> 10) << 10 ELSE k.stamp END AS stamp,
@@ -19,16 +15,18 @@ stamps AS (
       CASE WHEN NOT (l.committed AND l.transacts) THEN r.ended END AS since
     FROM records_sent r
     JOIN part_stamp_logs l ON r.topic = l.topic AND r.partition = l.partition AND r.clock = l.clock
+      AND r.began > l.after AND r.ended < l.before
     WHERE r.type = 'ok' AND r.acks = -1 AND r.record_offset >= l.log_start
       AND r.timestamp IS NOT NULL AND (NOT l.committed OR r.transaction IS NULL)
     UNION ALL
     SELECT l.log, s.record_offset, s.timestamp, s.answered
     FROM records_seen s
     JOIN part_stamp_logs l ON s.topic = l.topic AND s.partition = l.partition AND s.clock = l.clock
+      AND s.began > l.after AND s.answered < l.before
     WHERE s.record_offset >= l.log_start AND s.timestamp IS NOT NULL
       AND (NOT l.committed OR s.isolation = 'read_committed')
   ) k
-  LEFT JOIN part_stamp_stretches n ON k.log = n.log AND k.stamp >> 10 = n.stretch
+  LEFT JOIN stretches n ON k.log = n.log AND k.stamp >> 10 = n.stretch
   GROUP BY k.log, CASE WHEN n.log IS NULL THEN (k.stamp >> 10) << 10 ELSE k.stamp END
 ),
 later AS (
@@ -36,9 +34,8 @@ later AS (
   FROM (
     SELECT log, stamp, 1 AS turn, CAST(NULL AS BIGINT) AS op, first_offset, since FROM stamps
     UNION ALL
-    SELECT fingerprint(topic, partition, CAST(committed AS BIGINT), clock, '', 0), stamp, turn, op,
-      NULL, NULL
-    FROM asked
+    SELECT log, stamp, CASE WHEN asked_timestamp = -3 THEN 0 ELSE 2 END, op, NULL, NULL
+    FROM part_searches
   ) marks
   WINDOW as_late AS (PARTITION BY log ORDER BY stamp DESC NULLS LAST, turn
     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
@@ -46,8 +43,7 @@ later AS (
 SELECT a.op, a.topic, a.partition, a.node, a.asked_timestamp, a.answered_offset, a.found_timestamp,
   l.first_as_late, l.known_since, a.began AS asked_at, a.clock,
   least(a.began, coalesce(l.known_since, a.began)) AS began,
-  greatest(a.answered, s.last_shown) AS ended
-FROM asked a
-JOIN part_starts s ON a.topic = s.topic AND a.partition = s.partition AND a.clock = s.clock
+  greatest(a.answered, a.last_shown) AS ended
+FROM part_searches a
 JOIN later l ON a.op = l.op
-WHERE s.last_shown > a.answered
+WHERE a.last_shown > a.answered

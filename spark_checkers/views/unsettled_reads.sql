@@ -2,20 +2,21 @@
 -- append was never acknowledged, or something differs, or the offset was acknowledged twice. The
 -- others, nearly all, need no second look: what is read at such an offset is what was sent.
 -- computed once
-SELECT s.op, s.position, s.topic, s.partition, s.record_offset, s.value, s.record_key,
-  s.timestamp, s.isolation, s.clock, s.began, s.answered
-FROM (
+WITH reads AS (
   SELECT *, fingerprint(topic, partition, record_offset, value, record_key, timestamp) AS print
   FROM records_seen
-) s
-WHERE NOT EXISTS (
-  SELECT 1 FROM (
-    SELECT fingerprint(topic, partition, record_offset, value, record_key, timestamp) AS print
-    FROM records_sent r
-    WHERE type = 'ok' AND record_offset IS NOT NULL AND NOT EXISTS (
-      SELECT 1 FROM offsets_acknowledged_twice t
-      WHERE t.topic = r.topic AND t.partition = r.partition AND t.record_offset = r.record_offset
-    )
-  ) a
-  WHERE a.print = s.print
+),
+acknowledged AS (
+  SELECT fingerprint(topic, partition, record_offset, value, record_key, timestamp) AS print
+  FROM records_sent WHERE type = 'ok' AND record_offset IS NOT NULL
 )
+SELECT op, position, topic, partition, record_offset, value, record_key, timestamp, isolation, clock,
+  began, answered
+FROM reads s WHERE NOT EXISTS (SELECT 1 FROM acknowledged a WHERE a.print = s.print)
+UNION ALL
+SELECT s.op, s.position, s.topic, s.partition, s.record_offset, s.value, s.record_key, s.timestamp,
+  s.isolation, s.clock, s.began, s.answered
+FROM reads s
+JOIN offsets_acknowledged_twice t ON s.topic = t.topic AND s.partition = t.partition
+  AND s.record_offset = t.record_offset
+WHERE EXISTS (SELECT 1 FROM acknowledged a WHERE a.print = s.print)

@@ -39,10 +39,7 @@ WORDS: dict[str, str] = {
         " at 0"
     ),
     "KFK-045": "op 0: node 1 serves offset 4 in place 0; behind 4; asked for 5",
-    "KFK-046": (
-        "op 2: it goes from offset 0 to 2; the last record known in between is at 1; the first "
-        "who knows of one is op 0"
-    ),
+    "KFK-046": "op 2: it goes from offset 0 to 2; op 0 knows of a record at 1",
     "KFK-047": (
         "op 0: node 1 serves a read_committed reader offset 1; it names the high watermark 2; the"
         " last stable offset is 1"

@@ -14,10 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import liveness_histories
+import log_breaches
 import log_histories
+import log_legal
 import pytest
-from log_histories import OTHERS_SEE_IT
+from log_breaches import OTHERS_SEE_IT
 from log_lines import events_of
+from log_windows import BESIDE_WINDOWS
 from log_words import WORDS
 
 import harness.history as history_package
@@ -29,10 +32,11 @@ from spark_checkers.engine import Engine, InlineEngine, SparkEngine
 from spark_checkers.evaluate import evaluate_each
 from spark_checkers.judge_history import load_tables
 from spark_checkers.side_by_side import Ground, ground_folder, lay_out_batch, table_folder
+from spark_checkers.view_catalogue import view_sql
 
 HISTORIES = {**log_histories.HISTORIES, **liveness_histories.HISTORIES}
-ALSO_BAD = {**log_histories.ALSO_BAD, **liveness_histories.ALSO_BAD}
-LEGAL = {**log_histories.LEGAL, **liveness_histories.LEGAL}
+ALSO_BAD = {**log_breaches.ALSO_BAD, **liveness_histories.ALSO_BAD}
+LEGAL = {**log_legal.LEGAL, **liveness_histories.LEGAL}
 RULES = [rule for rule in CATALOGUE.of_profiles(["classic"]).judged() if rule.id >= "KFK-030"]
 HEADER = {"kind": "header", "format": 1, "run": "1", "sut": "x", "world": "process"}
 TEXTS = {
@@ -43,7 +47,7 @@ TEXTS = {
         for rule in RULES
         if rule.assumes
     },
-    **{name: text for name, (_, text) in ALSO_BAD.items()},
+    **{name: text for name, (_, text) in (ALSO_BAD | BESIDE_WINDOWS).items()},
     **{name: text for name, (_, _, text) in OTHERS_SEE_IT.items()},
     **LEGAL,
 }
@@ -112,6 +116,11 @@ def test_other_ways_to_break_a_rule_are_flagged(name: str, results: Results) -> 
     assert results[name][ALSO_BAD[name][0]].violations > 0
 
 
+@pytest.mark.parametrize("name", BESIDE_WINDOWS)
+def test_a_broken_assumption_hides_nothing_that_lies_beside_it(name: str, results: Results) -> None:
+    assert results[name][BESIDE_WINDOWS[name][0]].violations > 0
+
+
 @pytest.mark.parametrize("name", LEGAL)
 def test_a_legal_history_raises_no_alarm(name: str, results: Results) -> None:
     found = results[name].values()
@@ -172,6 +181,33 @@ def test_a_follower_may_go_back_to_what_its_new_leader_tells_it(rule: str, tmp_p
     assert [others[name][rule].violations for name in texts] == [0, 1]
     assert [ours[name][rule].violations for name in texts] == [1, 1]
     assert others["follower"][rule].exercised > 0
+
+
+def test_stretches_of_time_are_cut_by_what_the_rules_rest_on() -> None:
+    """The kinds of `spans_unbroken`, and the rules whose views compare within one."""
+    kinds = {
+        "durable": ("KFK-030", "KFK-032"),
+        "led": ("KFK-054",),
+        "running": ("KFK-049", "KFK-050", "KFK-051", "KFK-052"),
+        "led and running": ("KFK-065", "KFK-066"),
+        "led and kept": ("KFK-061", "KFK-062", "KFK-063"),
+    }
+    names = {name for rule in RULES for name in rule.assumes}
+    engine = InlineEngine()
+    windows = " UNION ALL ".join(
+        f"SELECT '{name}' AS clock, '{name}' AS assumption, 1 AS since, 2 AS until"
+        for name in sorted(names)
+    )
+    engine.define("fault_windows", windows, shared=True)
+    engine.define("spans_unbroken", view_sql("spans_unbroken"), shared=True)
+
+    cut = engine.rows("SELECT kind, clock FROM spans_unbroken GROUP BY 1, 2 HAVING count(*) > 1")
+
+    found = {(row["kind"], row["clock"]) for row in cut}
+    assert {kind for kind, _ in found} == set(kinds)
+    for kind, rules in kinds.items():
+        for rule in rules:
+            assert {name for of, name in found if of == kind} == set(CATALOGUE[rule].assumes)
 
 
 def test_a_log_without_a_disk_has_no_leader_of_its_own() -> None:

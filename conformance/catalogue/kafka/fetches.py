@@ -68,7 +68,7 @@ RULES = (
         sentence="A fetch passes over no record that is in the log and visible to its reader.",
         assumes=LASTING,
         judge=Holds(
-            table="part_skips",
+            table="gaps_in_reads",
             when="TRUE",
             holds="missing_offset IS NULL",
             show=(
@@ -80,8 +80,7 @@ RULES = (
             times="times",
             words=(
                 "it goes from offset {follows} to {record_offset}",
-                "the last record known in between is at {missing_offset}",
-                "the first who knows of one is op {known_op}",
+                "op {known_op} knows of a record at {missing_offset}",
             ),
         ),
         hint="an index that points beyond the offset, or a segment that is missing",
