@@ -28,6 +28,12 @@ def epoch(op: Op) -> int:
     return -1 if told is None else int(told)
 
 
+def fence(op: Op) -> int:
+    """The epoch that is stored at least: the one told, or that of a call that was accepted."""
+    asked = op.asked.get("leader_epoch")
+    return max(epoch(op), asked if op.ok and asked is not None else -1)
+
+
 def telling(log: Log) -> list[Op]:
     """Operations whose answer tells the boundary."""
     return [op for op in log.ops if boundary(op) is not None]
@@ -56,14 +62,20 @@ def undisturbed(log: Log, first: Op, second: Op, by: Callable[[Log], list[Op]]) 
 def known_boundaries(log: Log, op: Op) -> Iterator[Op]:
     """Answers that tell a boundary which is surely still stored when an operation takes effect."""
     for told in telling(log):
-        known = boundary(told) not in (None, -1) and before(told, op)
-        if known and undisturbed(log, told, op, resets):
+        known = boundary(told) != -1 and before(told, op)
+        moved = any(
+            write.ok
+            and write.asked["boundary"] != boundary(told)
+            and may_come_between(write, told, op)
+            for write in writes(log)
+        )
+        if known and not moved and undisturbed(log, told, op, resets):
             yield told
 
 
 def mig_001(log: Log) -> Iterator[Case]:
     """Under one leader epoch a partition shows at most one boundary."""
-    shown = [op for op in telling(log) if boundary(op) != -1 and epoch(op) >= 0]
+    shown = [op for op in telling(log) if boundary(op) != -1 and stored(op, "epoch") is not None]
     for op in shown:
         others = [one for one in shown if epoch(one) == epoch(op)]
         yield Case(op.index, all(boundary(one) == boundary(op) for one in others), ())
@@ -76,7 +88,7 @@ def replaced(log: Log, compared: Callable[[int, int], bool]) -> Iterator[Case]:
         if asked is None or op.type == "info":
             continue
         for told in known_boundaries(log, op):
-            if boundary(told) != op.asked["boundary"] and compared(asked, epoch(told)):
+            if boundary(told) != op.asked["boundary"] and compared(asked, fence(told)):
                 yield Case(op.index, not op.ok, (told, op))
 
 
@@ -103,7 +115,7 @@ def highest_epoch(log: Log, op: Op) -> int:
         if other is not op and not late:
             if other.type != "fail":
                 highest = max(highest, other.asked.get("leader_epoch") or -1)
-            highest = max(highest, epoch(other))
+            highest = max(highest, fence(other))
     return highest
 
 
@@ -111,7 +123,7 @@ def mig_005(log: Log) -> Iterator[Case]:
     """A refusal for another boundary reports the boundary that is stored."""
     for op in writes(log):
         if op.answer.get("error") == "BOUNDARY_MISMATCH":
-            yield Case(op.index, boundary(op) not in (None, -1, op.asked["boundary"]), (op,))
+            yield Case(op.index, boundary(op) not in (None, -1), (op,))
             for told in known_boundaries(log, op):
                 yield Case(op.index, boundary(op) == boundary(told), (told, op))
 
@@ -129,24 +141,35 @@ def mig_012(log: Log) -> Iterator[Case]:
     for told in telling(log):
         if boundary(told) == -1:
             continue
-        in_force = max(epoch(told), 0)
+        marked = max(fence(told), 0)  # a boundary without an epoch counts as one of epoch 0
         for reset in resets(log):
-            if not reset.ok or not before(told, reset):
-                continue
-            for op in writes(log):
-                asked = op.asked.get("leader_epoch")
-                if asked is not None and before(reset, op) and op.type != "info":
-                    holds = asked > in_force or not op.ok
-                    yield Case(op.index, holds, (told, reset, op))
+            for op in telling(log) if reset.ok and before(told, reset) else ():
+                if before(reset, op) and boundary(op) != -1:
+                    yield Case(op.index, set_above(log, op, marked), (told, reset, op))
+                elif before(reset, op) and op in writes(log):
+                    yield Case(op.index, True, (told, reset, op))
+
+
+def set_above(log: Log, op: Op, marked: int) -> bool:
+    """Whether a call at a higher epoch may have set the boundary that an answer shows."""
+    return any(
+        write.type != "fail"
+        and write.asked["boundary"] == boundary(op)
+        and (write.asked.get("leader_epoch") or 0) > marked
+        and (op.answered is None or write.began < op.answered)
+        for write in writes(log)
+    )
 
 
 def mig_013(log: Log) -> Iterator[Case]:
     """A reset keeps the leader epoch that fences older leaders."""
     for told in telling(log):
         for reset in resets(log):
-            fenced = epoch(told) >= 0 and before(told, reset)
-            if fenced and reset.ok and stored(reset, "epoch") is not None:
-                yield Case(reset.index, epoch(reset) >= epoch(told), (told, reset))
+            if not reset.ok or fence(told) < 0 or not before(told, reset):
+                continue
+            for op in telling(log):
+                if op is reset or before(reset, op):
+                    yield Case(op.index, epoch(op) >= fence(told), (told, reset, op))
 
 
 def mig_014(log: Log) -> Iterator[Case]:
@@ -165,7 +188,7 @@ def mig_015(log: Log) -> Iterator[Case]:
             continue
         for told in telling(log):
             other = boundary(told) != op.asked["boundary"] and before(told, op)
-            barred = boundary(told) != -1 or epoch(told) >= 0
+            barred = boundary(told) != -1 or fence(told) >= 0
             still = undisturbed(log, told, op, writes) and undisturbed(log, told, op, resets)
             if other and barred and still:
                 yield Case(op.index, not op.ok, (told, op))
@@ -195,9 +218,8 @@ def mig_023(log: Log) -> Iterator[Case]:
         asked = op.asked.get("leader_epoch")
         if asked is None or op.type == "info":
             continue
-        for told in telling(log):
-            same = boundary(told) == op.asked["boundary"]
-            if same and asked < epoch(told) and before(told, op):
+        for told in known_boundaries(log, op):
+            if boundary(told) == op.asked["boundary"] and asked < fence(told):
                 yield Case(op.index, not op.ok, (told, op))
 
 
@@ -208,7 +230,7 @@ def mig_026(log: Log) -> Iterator[Case]:
         if asked is None or reset.type == "info":
             continue
         for told in telling(log):
-            if asked < epoch(told) and before(told, reset):
+            if asked < fence(told) and before(told, reset):
                 yield Case(reset.index, not reset.ok, (told, reset))
 
 

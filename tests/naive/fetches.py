@@ -48,7 +48,11 @@ def kfk_031(log: Log) -> Iterator[Case]:
 
 def same_record(one: Read, other: Read) -> bool:
     """Whether two reads are of the same record, as far as both tell."""
-    if one.value != other.value or one.key != other.key:
+    if one.value != other.value:
+        return False
+    if not (one.described and other.described):
+        return True
+    if one.key != other.key:
         return False
     return None in (one.timestamp, other.timestamp) or one.timestamp == other.timestamp
 
@@ -78,7 +82,7 @@ def kfk_036(log: Log) -> Iterator[Case]:
     writers = log.by_value()
     for read in log.reads:
         append, position = writers.get(read.value, (None, 0))
-        if append is not None:
+        if append is not None and read.described:
             _, timestamp, key = append.records[position]
             told = None in (timestamp, read.timestamp) or timestamp == read.timestamp
             yield Case(read.op.index, key == read.key and told, (append, read.op))

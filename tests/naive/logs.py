@@ -101,6 +101,11 @@ class Read:
     key: Any
 
     @property
+    def described(self) -> bool:
+        """Whether the reader tells more of the record than its value."""
+        return self.key is not None or self.timestamp is not None
+
+    @property
     def committed(self) -> bool:
         return isolation(self.op) == "read_committed"
 
@@ -151,6 +156,16 @@ class Log:
             value: one for value, one in found.items() if value is not None and value not in twice
         }
 
+    def has_twin(self, append: Append) -> bool:
+        """Whether a broker took this send for another, or the other way round."""
+        return append.producer is not None and any(
+            one is not append
+            and one.producer == append.producer
+            and one.offset == append.offset
+            and one.repeats(append)
+            for one in self.appends
+        )
+
     def by_offset(self) -> dict[int, list[Read]]:
         found: dict[int, list[Read]] = defaultdict(list)
         for read in self.reads:
@@ -158,9 +173,12 @@ class Log:
         return found
 
     def durable_records(self) -> Iterator[tuple[int, Append, int]]:
-        """Offset, append and position of every record that was acknowledged by all in sync."""
+        """Offset, append and position of every record that was acknowledged by all in sync.
+
+        What repeats the batch of another send is answered with the offset of that one.
+        """
         for append in self.appends:
-            if (base := append.durable) is not None:
+            if (base := append.durable) is not None and not self.has_twin(append):
                 for position in range(len(append.records)):
                     yield base + position, append, position
 

@@ -51,14 +51,14 @@ def windows_of(history: History) -> list[Window]:
     """From each `begin` to its `end`, or to the end of the history."""
     unit = "index" if history.index_ordered else "time"
     found: list[Window] = []
-    opened: dict[tuple[str, str], list[Event]] = {}
+    opened: dict[tuple[Any, ...], list[Event]] = {}
     for event in history.events:
         if event["kind"] != "fault" or event["phase"] == "noted":
             continue
-        lines = opened.setdefault((event["name"], event["target"]), [])
-        lines.append(event)
+        key = (event["name"], event["target"], event.get("id"))
+        opened.setdefault(key, []).append(event)
         if event["phase"] == "end":
-            found += _window(opened.pop((event["name"], event["target"])), unit, event[unit])
+            found += _window(opened.pop(key), unit, event[unit])
     for lines in opened.values():
         found += _window(lines, unit, None)
     return found

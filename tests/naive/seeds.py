@@ -75,7 +75,7 @@ def mig_007(log: Log) -> Iterator[Case]:
     """Whoever sees the boundary sees the producer state seeded with it."""
     for op in log.of("describe_producers"):
         seeds, begun = shown(op), [one for one in changes(log) if not_after(one, op)]
-        unset = any(boundary(told) == -1 and before(told, op) for told in telling(log))
+        unset = new_before(log, op)
         if boundary(op) in (None, -1) or seeds is None or not unset:
             continue
         lone = [given(one) for one in begun if one.f == "seed_producer_state"]
@@ -87,6 +87,14 @@ def mig_007(log: Log) -> Iterator[Case]:
         yield Case(op.index, explained, (op,))
 
 
+def new_before(log: Log, op: Op) -> bool:
+    """Whether the log was created in this history, or seen without a boundary, before."""
+    if any(one.f == "upgrade_schema" for one in log.ops):
+        return False
+    unset = any(boundary(told) == -1 and before(told, op) for told in telling(log))
+    return unset or any(one.f == "create_log" and before(one, op) for one in log.ops)
+
+
 def not_after(other: Op, op: Op) -> bool:
     """Whether an operation may have taken effect when another was answered."""
     return other.type != "fail" and (op.answered is None or other.began < op.answered)
@@ -96,6 +104,8 @@ def mig_008(log: Log) -> Iterator[Case]:
     """Seeds of an earlier attempt are replaced by those of the initialization."""
     for op in log.of("describe_producers"):
         for told, seeds in known_seeds(log, op):
+            if any(True for _ in known_boundaries(log, told)):
+                continue  # that one set nothing
             earlier = [
                 one
                 for one in [*seedings(log), *initializations(log)]
@@ -177,6 +187,8 @@ def mig_019(log: Log) -> Iterator[Case]:
 def never_set(log: Log) -> Iterator[Op]:
     """Answers about a log that was new in this history and that no call can have set."""
     for op in telling(log):
+        if not op.ok:
+            continue
         set_ = any(not_after(one, op) for one in writes(log))
         created = any(one.f == "create_log" and not_after(one, op) for one in log.ops)
         older = any(one.f == "upgrade_schema" for one in log.ops)
