@@ -140,14 +140,18 @@ class Rest:
         return await self._until(tried)
 
     async def _until(self, reached: Callable[[], Awaitable[bool]]) -> bool:
-        """Try until it is so, or until it has been tried for the bound."""
+        """Try until it is so; the last attempt begins when the bound is over since the first."""
         loop = asyncio.get_running_loop()
+        if await reached():
+            return True
         deadline = loop.time() + self.bound_s
-        while not await reached():
-            if loop.time() >= deadline:
-                return False
+        while True:
             await asyncio.sleep(self.pause_s)
-        return True
+            last = loop.time() >= deadline
+            if await reached():
+                return True
+            if last:
+                return False
 
 
 async def read_everything(clients: PartitionClients, campaign: str, brokers: Sequence[int]) -> None:

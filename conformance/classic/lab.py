@@ -11,7 +11,7 @@ from conformance.classic.arena import SHARD, plan_of
 from conformance.classic.campaign import BOUND_S, FAULTS, LASTS_S, Campaign
 from conformance.classic.external_nodes import ExternalNodes, find_brokers
 from conformance.classic.live_arena import LiveArena
-from conformance.classic.offers import PROCESS, faults_offered, why_not_offered
+from conformance.classic.offers import PROCESS, faults_offered, not_offered
 from conformance.classic.simulated_arena import SimArena
 from harness.apache_kafka.containers import ContainerKafka
 from harness.apache_kafka.isolated import IsolatedKafka
@@ -84,11 +84,7 @@ def record_classic(
         arena.writer.close()
         return Campaigned(
             brokers=arena.brokers,
-            not_played={
-                one: why_not_offered(one, sut, world, arena.brokers)
-                for one in faults
-                if one not in played
-            },
+            not_played=not_offered(sut, world, arena.brokers),
         )
 
 

@@ -27,6 +27,9 @@ PROMISED = frozenset(BY_HOOK)
 # Rules about what follows a change of leader, and the faults that bring one about.
 OF_NEW_LEADERS = ("KFK-070", "KFK-073")
 NEW_LEADER = ("pause-leader", "kill-leader", "cut-off-leader", "silence-leader")
+# Nodes that the lab watches because it started them, and the rule about how they end.
+NODES = "nodes"
+OF_NODES = ("KFK-095",)
 # What fault lines call that which befalls a node or a link.
 NAMES = {
     "pause-leader": "pause-node",
@@ -44,8 +47,9 @@ def part_name(fault: str) -> str:
 
 
 def planned_parts() -> tuple[Part, ...]:
-    """The faults of the campaign as parts of a plan."""
-    return tuple(
+    """The faults of the campaign as parts of a plan, and the look at nodes."""
+    nodes = Part(name=part_name(NODES), profile=PROFILE, rules=OF_NODES)
+    return nodes, *(
         Part(
             name=part_name(fault),
             profile=PROFILE,
@@ -68,13 +72,22 @@ def faults_offered(sut: Sut, world: str, brokers: Iterable[int]) -> tuple[str, .
     return BY_HOOK if hurt else ()
 
 
-def why_not_offered(fault: str, sut: Sut, world: str, brokers: Iterable[int]) -> str:
-    """Why a system cannot be made to suffer a fault that is not offered."""
+def not_offered(sut: Sut, world: str, brokers: Iterable[int]) -> dict[str, str]:
+    """What cannot be done to a system with these brokers, or seen of it, with the reason."""
+    brokers = tuple(brokers)
+    offered = faults_offered(sut, world, brokers)
+    reasons = {one: _why_not(one, sut, world, brokers) for one in FAULTS if one not in offered}
+    if not sut.startable:
+        reasons[NODES] = "the lab has not started its nodes, and cannot see them end"
+    return reasons
+
+
+def _why_not(fault: str, sut: Sut, world: str, brokers: tuple[int, ...]) -> str:
     if world == "docker":
         return "links between containers are not cut yet"
     if PROCESS not in sut.hooks:
         return "it has no hook process"
-    if len(tuple(brokers)) < REPLICAS:
+    if len(brokers) < REPLICAS:
         return f"it has fewer than {REPLICAS} brokers"
     if fault == "kill-controller":
         return "which node is its controller is not known"

@@ -20,7 +20,7 @@ from conformance.classic.arena import PROPERTIES
 from conformance.classic.campaign import FAULTS
 from conformance.classic.external_nodes import find_brokers
 from conformance.classic.lab import record_classic
-from conformance.classic.offers import BY_HOOK, part_name
+from conformance.classic.offers import BY_HOOK, NODES, part_name
 from conformance.lab import unplayable
 from harness.cli import certify
 from harness.clusters.plan import ClusterPlan, broker_name
@@ -97,6 +97,7 @@ def test_without_a_hook_what_needs_no_fault_is_judged(
     assert "\nCONFORMANT WITHOUT FAULTS  classic 2026.1 · depth wire " in out
     told = json.loads((tmp_path / "run" / "verdict.json").read_text())
     assert set(told["faults"]["not_tried"]) == {part_name(fault) for fault in FAULTS}
+    assert "– KFK-095  not observable: the lab has not started its nodes" in out
     assert not (tmp_path / "run" / "certificate.json").exists()
 
 
@@ -113,7 +114,7 @@ def test_a_hook_lets_brokers_be_killed_paused_and_wiped(
         played = record_classic(run, world="external", seed=1, sut=sut, lasts_s=3.0)
     run.seal()
 
-    assert set(played.not_played) == set(FAULTS) - set(BY_HOOK)
+    assert set(played.not_played) == {*FAULTS, NODES} - set(BY_HOOK)
     assert Counter(orders) == {"kill": 2, "start": 2, "pause": 2, "resume": 2, "wipe": 1}
     engine = InlineEngine()
     judged = judge_run(run.folder, RULES, engine, reference=False).judged
@@ -122,8 +123,9 @@ def test_a_hook_lets_brokers_be_killed_paused_and_wiped(
     faults = Counter(row["fault"] for row in landed)
     assert faults == {"kill-node": 1, "pause-node": 2, "reimage-node": 1}
     free = {rule.id for rule in RULES if not rule.binds_others}
+    other = dict.fromkeys(free, Verdict.NOT_APPLICABLE) | {"KFK-095": Verdict.NOT_OBSERVABLE}
     assert {one.rule.id: one.verdict for one in judged} == {
-        rule.id: Verdict.NOT_APPLICABLE if rule.id in free else Verdict.PASS for rule in RULES
+        rule.id: other.get(rule.id, Verdict.PASS) for rule in RULES
     }
 
 

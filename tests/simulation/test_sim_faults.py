@@ -159,6 +159,16 @@ def test_a_program_that_falls_over_fails_the_run(sim: Simulation) -> None:
     assert not sim.nodes["n3"].up
 
 
+def test_a_forgiving_simulation_notes_who_ended_by_itself() -> None:
+    async def falls(_: object) -> None:
+        raise LookupError("no such thing")
+
+    with Simulation(1, forgiving=True) as sim:
+        sim.add("n1", falls)
+        sim.advance(1)
+        assert (sim.exits, sim.nodes["n1"].up) == (["n1"], False)
+
+
 def test_what_a_handler_of_a_node_does_not_catch_fails_the_run(sim: Simulation) -> None:
     sim.spawn(asked(sim.lab, "n1", "fall over"))
     with pytest.raises(NodeFailed, match="RuntimeError"):
