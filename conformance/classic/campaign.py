@@ -71,7 +71,10 @@ class Campaign:
 
     async def run(self) -> None:
         """Play it from the first request to the last read."""
-        await self._create()
+        try:
+            await self._create()
+        except UnreadableAnswer:
+            return  # it is recorded, and there is no topic to go on with
         working = [asyncio.ensure_future(self._work(*one)) for one in self._workers()]
         await asyncio.sleep(QUIET_S)
         order = list(self.faults)

@@ -119,7 +119,7 @@ MUTANTS = (
         name="answers-as-before-flexible-versions",
         decision="response-has-tags",
         replace=_as_before_it_was_flexible,
-        rules=("KFK-090",),
+        rules=("KFK-096",),
         why="ListOffsets is missing from the table of answers that have tags in their header",
     ),
     Mutant(

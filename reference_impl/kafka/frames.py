@@ -41,7 +41,7 @@ class Header(NamedTuple):
     body_at: int
 
 
-@decision("response-has-tags", rules=("KFK-090",))
+@decision("response-has-tags", rules=("KFK-096",))
 def response_has_tags(api: str, flexible: bool) -> bool:
     """Tags follow the correlation id of an answer where its version is flexible, and only there."""
     return flexible

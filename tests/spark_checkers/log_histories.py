@@ -369,7 +369,7 @@ HISTORIES: dict[str, tuple[str, str]] = {
         4-5 fetch 0 committed => ok a@0 hw=2 lso=2
         """,
     ),
-    "KFK-090": (
+    "KFK-096": (
         """
         latest => fail UNREADABLE_ANSWER
         """,

@@ -112,5 +112,5 @@ WORDS: dict[str, str] = {
         "op 0: op 2 read a record of transaction t-T; the first was read by 4; nobody asked to "
         "commit it before 5"
     ),
-    "KFK-090": "op 0: node 1 answers list_offsets with what cannot be read",
+    "KFK-096": "op 0: node 1 answers list_offsets with what cannot be read",
 }

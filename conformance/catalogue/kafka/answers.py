@@ -22,7 +22,7 @@ _ASKED = (
 
 RULES = (
     kafka_rule(
-        id="KFK-090",
+        id="KFK-096",
         section=ANSWERS,
         source=f"{PROTOCOL}, Protocol primitive types and messages",
         sentence="Every answer can be read by the schema of the version that was asked.",
