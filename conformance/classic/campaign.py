@@ -87,7 +87,10 @@ class Campaign:
         what it still shows is read.
         """
         phase = self.arena.recorder.phase
-        await self._create()
+        try:
+            await self._create()
+        except UnreadableAnswer:
+            return  # it is recorded, and there is no topic to go on with
         sound = await self._recovers()
         loaded = phase(CLASSIC, "load")
         working = [asyncio.ensure_future(self._work(*one)) for one in self._workers()]

@@ -16,7 +16,6 @@ from conformance.classic.simulated_arena import SimArena
 from harness.apache_kafka.containers import ContainerKafka
 from harness.apache_kafka.isolated import IsolatedKafka
 from harness.clients.admin import Refused, delete_topic
-from harness.clients.answers import UnreadableAnswer
 from harness.clients.raw import RawClient
 from harness.clusters.processes import linked_cluster
 from harness.history import Run
@@ -101,8 +100,6 @@ async def _play(campaign: Campaign, *, tidy_up: bool) -> None:
         await campaign.run()
     except Refused as reason:
         raise CannotConnect(f"no campaign can be played: {reason}") from None
-    except UnreadableAnswer:
-        return  # it is recorded, and there is no topic to go on with
     if tidy_up:
         arena = campaign.arena
         client = RawClient(arena.network, arena.address(arena.brokers[0]))

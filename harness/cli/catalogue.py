@@ -9,6 +9,7 @@ from conformance.catalogue import CATALOGUE
 from conformance.proofs import LINE_MAP, mutants_of, recorded_statuses
 from conformance.scenarios import SCENARIOS
 from harness.cli.hashes import VERDICT_FILE
+from harness.cli.progress import printable
 from harness.cli.runs import RUNS, read_json
 from harness.rules import Cycles, Holds, Judge, Rule
 from harness.rules.linemap import compact, load_line_map
@@ -48,7 +49,7 @@ def explain(rule_id: str) -> int:
         print(line)
     for label, text in _facts(rule):
         for line in wrapped(f"  {label:<10}", text):
-            print(line)
+            print(printable(line))  # findings are told in the words of a system
     return 0
 
 

@@ -23,6 +23,7 @@ from harness.simulation.simulation import Simulation
 from harness.sut import UsageError, reference_sut
 from harness.worlds.place import take_place
 from harness.worlds.recorder import Recorder
+from reference_impl.decisions import Mutant, mutated
 from spark_checkers.engine import InlineEngine
 from spark_checkers.judge import judge
 from spark_checkers.judge_history import judge_run
@@ -60,6 +61,22 @@ def test_the_cluster_keeps_its_promises_in_the_simulation(tmp_path: Path) -> Non
     verdicts = {one.rule.id: one.verdict for one in judged(tmp_path / "run").judged}
     assert verdicts == dict.fromkeys(verdicts, Verdict.PASS)
     assert set(verdicts) == {rule.id for rule in RULES}
+
+
+@pytest.mark.sim
+def test_an_answer_that_cannot_be_read_is_a_finding_and_no_defect_of_the_lab(
+    tmp_path: Path,
+) -> None:
+    broken = Mutant(
+        name="no-tags",
+        decision="response-has-tags",
+        replace=lambda api, flexible: flexible and api != "CreateTopics",
+    )
+    with mutated(broken):
+        recorded(tmp_path / "run", "sim")
+    failed = [one for one in judged(tmp_path / "run").judged if one.verdict is Verdict.FAIL]
+    assert [one.rule.id for one in failed] == ["KFK-096"]
+    assert "no CreateTopicsResponse of version 7" in failed[0].result.findings[0].seen
 
 
 @pytest.mark.sim
