@@ -9,7 +9,9 @@ from harness.history import History, history_of
 from harness.rules import Holds
 from tests.naive.contested import HISTORIES as CONTESTED
 from tests.naive.rules import CHECKS, naive_verdicts
-from tests.spark_checkers.log_histories import ALSO_BAD, HISTORIES, LEGAL
+from tests.spark_checkers.log_breaches import ALSO_BAD
+from tests.spark_checkers.log_histories import HISTORIES
+from tests.spark_checkers.log_legal import LEGAL
 from tests.spark_checkers.log_lines import events_of
 
 RULES = [rule for rule in CATALOGUE if rule.id in CHECKS]
