@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from harness.rules import Conclusion, Finding, Judged, Judgement, Rule, Verdict
 
@@ -53,13 +54,31 @@ def sections(judgement: Judgement) -> Iterator[str]:
             yield f"  {section:<44}  {_counts(j.verdict for j in members)}"
 
 
-def details(judgement: Judgement, *, run: str, folder: str) -> Iterator[str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """Where the evidence is, and which command repeats what a rule saw there."""
+
+    evidence: str
+    repeat: str
+
+    @classmethod
+    def of_run(cls, run: str, folder: str) -> Where:
+        """For a run of the lab."""
+        return cls(evidence=f"{folder}/history.jsonl", repeat=f"{called_as()} replay {run} --rule")
+
+    @classmethod
+    def of_history(cls, name: str) -> Where:
+        """For a history, whoever recorded it."""
+        return cls(evidence=name, repeat=f"{called_as()} shrink {name} --finding")
+
+
+def details(judgement: Judgement, where: Where) -> Iterator[str]:
     """A paragraph for each rule that did not pass, worst first."""
     for verdict in _DETAILED:
         for judged in judgement.judged:
             if judged.verdict is verdict:
                 yield ""
-                yield from _paragraph(judged, run=run, folder=folder)
+                yield from _paragraph(judged, where)
     unseen: dict[str, list[str]] = {}
     for judged in judgement.judged:
         if judged.verdict is Verdict.NOT_OBSERVABLE:
@@ -68,6 +87,14 @@ def details(judgement: Judgement, *, run: str, folder: str) -> Iterator[str]:
         yield ""
     for reason, rules in unseen.items():
         yield from wrapped(f"– {' '.join(rules)}  not observable: ", reason)
+
+
+def contradicted(judgement: Judgement, where: Where) -> Iterator[str]:
+    """A paragraph for each rule that something in a history contradicts."""
+    for judged in judgement.judged:
+        if judged.result.violations:
+            yield from _paragraph(judged, where)
+            yield ""
 
 
 def summary(judgement: Judgement) -> str:
@@ -83,7 +110,7 @@ def closing(conclusion: Conclusion, folder: str) -> Iterator[str]:
     yield ""
     yield from sections(judgement)
     run = str(conclusion.header.get("run"))
-    yield from details(judgement, run=run, folder=folder)
+    yield from details(judgement, Where.of_run(run, folder))
     yield ""
     yield from _remarks(conclusion)
     yield summary(judgement)
@@ -140,7 +167,7 @@ def wrapped(label: str, text: str) -> list[str]:
     )
 
 
-def _paragraph(judged: Judged, *, run: str, folder: str) -> Iterator[str]:
+def _paragraph(judged: Judged, where: Where) -> Iterator[str]:
     rule = judged.rule
     level = rule.level.value if judged.verdict in (Verdict.FAIL, Verdict.WEAK) else ""
     word = level or WORD[judged.verdict]
@@ -151,9 +178,9 @@ def _paragraph(judged: Judged, *, run: str, folder: str) -> Iterator[str]:
         yield from _seen(finding)
     if judged.result.violations:
         index = judged.result.findings[0].op
-        yield from wrapped("    evidence  ", f"{folder}/history.jsonl, index {index}")
+        yield from wrapped("    evidence  ", f"{where.evidence}, index {index}")
         yield from wrapped("    look at   ", rule.hint)
-    yield f"    repeat    {called_as()} replay {run} --rule {rule.id}"
+    yield f"    repeat    {where.repeat} {rule.id}"
 
 
 def _seen(finding: Finding) -> Iterator[str]:

@@ -24,7 +24,7 @@ from harness import __version__
 from harness.cli.hashes import VERDICT_FILE
 from harness.cli.java import java_home_for_spark
 from harness.cli.judged_run import documents, keep
-from harness.cli.progress import Stage, plural
+from harness.cli.progress import Stage, plural, printable
 from harness.cli.runs import RUNS, next_run
 from harness.history import Run
 from harness.rules import Catalogue, Conclusion
@@ -79,7 +79,8 @@ def run(options: Options) -> int:
     conclusion = _judge(folder, options, stage)
     keep(folder, conclusion)
     if options.as_json:
-        print(documents(conclusion)[VERDICT_FILE], end="")
+        told = documents(conclusion)[VERDICT_FILE]
+        print("\n".join(map(printable, told.split("\n"))), end="")
     for line in terminal.closing(conclusion, str(folder)):
         stage.say(line)
     return conclusion.exit_code

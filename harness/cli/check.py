@@ -122,7 +122,7 @@ def _found_at(where: str) -> str:
 
 def _lines(found: Found) -> list[str]:
     lines = []
-    for anomaly in found["anomalies"]:
+    for anomaly in () if "rules" in found else found["anomalies"]:
         first = anomaly["first"]
         where = f", first at op {first['op']}" if "why" in first else f"  {anomaly['rule']}"
         mark = "?" if found["damaged"] else "×" if anomaly.get("bad", True) else "·"

@@ -102,6 +102,9 @@ def _judge(
     )
     for line in () if judgement.problems else terminal.sections(judgement):
         say(line)
+    say("")
+    for line in terminal.contradicted(judgement, terminal.Where.of_history(history.name)):
+        say(line)
     engine.load("ops", scratch / "tables" / "ops.parquet")
     operations = int(engine.rows("SELECT count(*) AS ops FROM ops")[0]["ops"])
     return found_by_rules(judgement, profiles, operations)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from harness.cli.progress import printable
 from harness.cli.runs import find_run, judged_document, mutants_told
 from harness.rules import Verdict
 from harness.sut import UsageError
@@ -32,7 +33,7 @@ def run(names: Sequence[str]) -> int:
 
 
 def _title(document: dict[str, Any]) -> str:
-    return (
+    return printable(
         f"{document['sut']} {document['sut_version']} in {document['world']},"
         f" seed {document['seed']}{mutants_told(document)}: {document['verdict']}"
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from harness.cli import certify
-from harness.cli.progress import plural
+from harness.cli.progress import plural, printable
 from harness.cli.runs import find_run, read_json
 from harness.state_machines.program import program_of
 from harness.state_machines.replay import Replayed, replay
@@ -56,8 +56,8 @@ def _step_by_step(
         *(f"    {line}" for line in program_of(folder)),
         *(_stopped(replayed) if replayed.waiting else _ended(replayed, folder)),
     ]
-    for line in lines:
-        print(line, file=out)
+    for line in "\n".join(lines).split("\n"):
+        print(printable(line), file=out)
     if as_json:
         print(json.dumps(_told(replayed), ensure_ascii=False))
     return 2 if replayed.waiting else 0 if replayed.problem is None else 1

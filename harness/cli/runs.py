@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.cli.hashes import HASHES_FILE, VERDICT_FILE, altered
+from harness.cli.progress import printable
 from harness.sut.errors import UsageError
 from reports.terminal import called_as
 
@@ -78,7 +79,8 @@ def listed() -> Iterator[str]:
             started, what = header.get("started", ""), f"{header['sut']} in {header['world']}"
             state, more = _state(folder)
             mutants = mutants_told(header.get("options") or header)
-            yield f"{folder.name:>6}  {started:<20}  {state:<14}  {what}{mutants}{more}"
+            text = f"{folder.name:>6}  {started:<20}  {state:<14}  {what}{mutants}{more}"
+            yield printable(text)
         except (UsageError, KeyError, TypeError, ValueError):
             yield f"{folder.name:>6}  {'':<20}  unreadable"
 

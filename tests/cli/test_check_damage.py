@@ -64,7 +64,7 @@ def test_what_a_damaged_one_shows_is_listed_and_accuses_nobody(
 
     assert (code, found["valid"], found["damaged"]) == (2, None, True)
     assert "KFK-039" in [one["rule"] for one in found["anomalies"]]
-    assert "seen in a damaged history" in said
+    assert "in a history that is damaged" in said
     assert "DAMAGED  2 operations" in said
     assert "NOT VALID" not in said
     assert "FAIL" not in said
