@@ -354,7 +354,7 @@ class LogMachine(RuleBasedStateMachine):
     def the_latest_record_is_found(self) -> None:
         log = self.bench.log
         there = [each for each in self.kept if each.offset >= log.segments[0].base_offset]
-        found = self.bench.run(log.offset_of_max_timestamp(upto=self.end))
+        found = self.bench.look(log.offset_of_max_timestamp(upto=self.end))
         latest = max(there, key=lambda each: each.timestamp, default=None)  # the first of equals
         assert (found and (found.timestamp, found.offset)) == (
             latest and (latest.timestamp, latest.offset)
