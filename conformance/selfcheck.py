@@ -1,9 +1,10 @@
 """The kill matrix: every mutant against every rule, through recorded evidence only.
 
-For each mutant the lab records a run of the mutated reference, exactly as it would of any system,
-and judges it. A mutant is killed when every rule it names fails on that run; one that names no rule
-is killed when any rule fails. A run that breaks the lab kills nothing. The unmutated reference goes
-first: a rule that fails on it cannot prove anything.
+For each mutant the lab records a run of the mutated reference, exactly as it would of any system.
+All that was recorded is judged together, each history by itself. A mutant is killed when every rule
+it names fails on its run; one that names no rule is killed when any rule fails. A run that breaks
+the lab kills nothing. The unmutated reference is there too: a rule that fails on it cannot prove
+anything.
 
 A mutant of the cluster has a program that shows it (`classic/programs.json`), which is played in a
 simulation or on real processes; the sound cluster plays all of them. One without, from outside the
@@ -14,28 +15,36 @@ from __future__ import annotations
 
 import ctypes
 import multiprocessing
+import shutil
 import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from conformance.catalogue import CATALOGUE
-from conformance.classic.programs import recorded_programs, verdicts_of
+from conformance.classic.programs import recorded_programs
 from conformance.classic.programs_in_processes import verdicts_in_processes
 from conformance.lab import CLASSIC, MIGRATION, Plan, record
+from conformance.machines.scripted import ScriptedMachine
 from conformance.mutants import ONLY_SIMULATED, AnyMutant, profile_of
 from harness.history import Run
-from harness.rules import Catalogue, Judged, Rule, Status, Verdict
-from harness.scratch import ScratchFolder
+from harness.history.run import HISTORY_FILE
+from harness.history.sources import Source
+from harness.rules import Catalogue, Judged, Judgement, Rule, Status, Verdict
+from harness.state_machines.explore import play
+from harness.state_machines.program import Step
 from harness.sut import reference_sut
 from reference_impl.decisions import Mutant, SqlMutant, load_mutant
 from spark_checkers.engine import InlineEngine
-from spark_checkers.judge import judge
+from spark_checkers.many import judge_many
+from spark_checkers.side_by_side import Ground
 
 SEED = 1
 ROUNDS = 1
+FEW = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,17 +164,9 @@ def kill_matrix(
         for ref, mutant in mutants.items()
         for kind, plane in (kind_of(mutant, world),)
     ]
-    outcomes: dict[Job, Outcome] = {}
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_die_with) as pool:
-        waiting = {pool.submit(run_job, job): job for job in jobs}
-        try:
-            for done, future in enumerate(as_completed(waiting), start=1):
-                outcomes[waiting[future]] = future.result()
-                progress(done, len(jobs))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    with ScratchFolder("selfcheck") as folder:
+        recordings = _record_all(jobs, folder, workers, progress)
+        outcomes = _judge_all(recordings, folder)
     rows = [
         Row(mutant=mutants[job.mutant], reference=job.mutant, outcome=outcomes[job])
         for job in jobs
@@ -180,27 +181,111 @@ def kill_matrix(
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """What a job left to be judged, or why it left nothing."""
+
+    job: Job
+    histories: tuple[Path, ...] = ()
+    outcome: Outcome | None = None
+    """Where the run was judged at once, or broke the lab."""
+    seconds: float = 0.0
+
+
+def _record_all(
+    jobs: Sequence[Job], folder: Path, workers: int, progress: Callable[[int, int], None]
+) -> list[Recording]:
+    """Play every job; few of them here, as starting a process takes longer than one of them."""
+    folders = [folder / str(number) for number in range(len(jobs))]
+    if len(jobs) <= FEW:
+        return [record_job(job, at) for job, at in zip(jobs, folders, strict=True)]
+    context = multiprocessing.get_context("spawn")
+    recordings: list[Recording] = []
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_die_with) as pool:
+        waiting = [pool.submit(record_job, job, at) for job, at in zip(jobs, folders, strict=True)]
+        try:
+            for future in as_completed(waiting):
+                recordings.append(future.result())
+                progress(len(recordings), len(jobs))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return recordings
+
+
 def _die_with() -> None:
     """End this worker when whoever started it is gone, however that came about."""
     ask_for_signal_at_parent_death = 1
     ctypes.CDLL(None).prctl(ask_for_signal_at_parent_death, signal.SIGKILL)
 
 
-def run_job(job: Job) -> Outcome:
-    """Record and judge one run in a throwaway folder."""
+def record_job(job: Job, folder: Path) -> Recording:
+    """Record one run, of one history or several."""
     started = monotonic()
+    folder.mkdir()
+    histories: Sequence[Path] = ()
+    outcome = None
     try:
-        judged = _played(job) if _has_programs(job) else _recorded(job)
+        if not _has_programs(job):
+            histories = _record(job, folder)
+        elif job.world == "sim":
+            histories = _play(job, folder)
+        else:
+            outcome = _outcome(_played_in_processes(job), [], monotonic() - started)
     except (Exception, SystemExit) as error:
         # Whatever a mutant makes the lab do, it proves nothing about a rule.
-        reason = str(error) or type(error).__name__
-        return Outcome(failed=(), exercised=(), broken=reason, seconds=monotonic() - started)
-    broken = [j.reason for j in judged if j.verdict is Verdict.BROKEN]
+        outcome = _outcome([], [str(error) or type(error).__name__], monotonic() - started)
+    return Recording(
+        job=job, histories=tuple(histories), outcome=outcome, seconds=monotonic() - started
+    )
+
+
+def _judge_all(recordings: Sequence[Recording], folder: Path) -> dict[Job, Outcome]:
+    """All histories of a profile at once: a rule costs as much for one as for a hundred."""
+    judged: dict[Path, Judgement | str] = {}
+    for profile in sorted({recording.job.profile for recording in recordings}):
+        ground = Ground(profiles=(profile,), reference=True)
+        rules = tuple(CATALOGUE.of_profiles((profile,)).played())
+        sources = [
+            Source(name=str(path), address=str(path))
+            for recording in recordings
+            if recording.job.profile == profile
+            for path in recording.histories
+        ]
+        engine = InlineEngine()
+        try:
+            found = judge_many(
+                sources,
+                lambda _, ground=ground: ground,  # type: ignore[misc]
+                lambda _, rules=rules: rules,  # type: ignore[misc]
+                engine,
+                folder / f"judged-{profile}",
+                workers=1,
+                kept=1,
+            )
+            judged |= {
+                Path(one.source.address): one.judgement or one.unreadable or "it was not judged"
+                for one in found
+            }
+        finally:
+            engine.close()
+    return {one.job: one.outcome or _outcome_of(one, judged) for one in recordings}
+
+
+def _outcome_of(recording: Recording, judged: Mapping[Path, Judgement | str]) -> Outcome:
+    found = [judged[path] for path in recording.histories]
+    unread = [one for one in found if isinstance(one, str)]
+    told = [one for each in found if not isinstance(each, str) for one in each.judged]
+    return _outcome(told, unread, recording.seconds)
+
+
+def _outcome(judged: Sequence[Judged], broken: Sequence[str], seconds: float) -> Outcome:
+    unjudged = [one.reason for one in judged if one.verdict is Verdict.BROKEN]
     return Outcome(
-        failed=_ids(j for j in judged if j.verdict is Verdict.FAIL),
-        exercised=_ids(j for j in judged if j.result.exercised),
-        broken="; ".join(broken),
-        seconds=monotonic() - started,
+        failed=_ids(one for one in judged if one.verdict is Verdict.FAIL),
+        exercised=_ids(one for one in judged if one.result.exercised),
+        broken="; ".join([*broken, *unjudged]),
+        seconds=seconds,
     )
 
 
@@ -208,21 +293,14 @@ def _ids(judged: Iterable[Judged]) -> tuple[str, ...]:
     return tuple(sorted({one.rule.id for one in judged}))
 
 
-def _recorded(job: Job) -> Sequence[Judged]:
+def _record(job: Job, folder: Path) -> list[Path]:
     """By the lab, as any system would be."""
     mutants = () if job.mutant is None else (job.mutant,)
     sut = reference_sut(control_plane=job.control_plane or None, mutants=mutants)
     plan = Plan(world=job.world, seed=SEED, rounds=ROUNDS, profiles=(job.profile,))
-    engine = InlineEngine()
-    try:
-        with ScratchFolder("selfcheck") as folder:
-            run = Run.create(
-                folder / "run", run="selfcheck", sut=sut.name, world=job.world, seed=SEED
-            )
-            record(run, sut, plan)
-            return judge(run.folder, CATALOGUE, engine).judgement.judged
-    finally:
-        engine.close()
+    run = Run.create(folder / "run", run="selfcheck", sut=sut.name, world=job.world, seed=SEED)
+    record(run, sut, plan)
+    return [run.folder]
 
 
 def _has_programs(job: Job) -> bool:
@@ -231,19 +309,34 @@ def _has_programs(job: Job) -> bool:
     return job.mutant is None or job.mutant.rpartition(":")[2] in recorded_programs()
 
 
-def _played(job: Job) -> Sequence[Judged]:
+def _play(job: Job, folder: Path) -> list[Path]:
     """A mutant of the cluster by the program that shows it; the sound cluster by all of them."""
     programs = recorded_programs()
-    if job.world != "sim":
-        if job.mutant is None:
-            shown = [program for name, program in programs.items() if name not in ONLY_SIMULATED]
-            return verdicts_in_processes(shown)
-        return verdicts_in_processes([programs[load_mutant(job.mutant).name]], (job.mutant,))
     if job.mutant is None:
-        return [one for program in programs.values() for one in verdicts_of(program)]
+        shown = enumerate(programs.values())
+        return [_record_program(one, folder / f"{number}.jsonl") for number, one in shown]
     mutant = load_mutant(job.mutant)
     assert isinstance(mutant, Mutant)
-    return verdicts_of(programs[mutant.name], mutant)
+    return [_record_program(programs[mutant.name], folder / "0.jsonl", mutant)]
+
+
+def _record_program(program: Sequence[Step], path: Path, *mutants: Mutant) -> Path:
+    class Kept(ScriptedMachine):
+        def judge(self, folder: Path) -> Sequence[str]:
+            shutil.copyfile(folder / HISTORY_FILE, path)
+            return []
+
+    Kept.__name__ = ScriptedMachine.__name__
+    play(Kept.with_seed(SEED, *mutants), program)
+    return path
+
+
+def _played_in_processes(job: Job) -> Sequence[Judged]:
+    programs = recorded_programs()
+    if job.mutant is None:
+        shown = [program for name, program in programs.items() if name not in ONLY_SIMULATED]
+        return verdicts_in_processes(shown)
+    return verdicts_in_processes([programs[load_mutant(job.mutant).name]], (job.mutant,))
 
 
 def statuses(catalogue: Catalogue, matrices: Iterable[Mapping[str, Any]]) -> dict[str, Status]:

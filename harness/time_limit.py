@@ -24,7 +24,7 @@ from types import FrameType
 
 import pytest
 
-LIMITS_S = {"time_limit_s": 600.0, "slow_time_limit_s": 7200.0, "time_limit_grace_s": 60.0}
+LIMITS_S = {"time_limit_s": 600.0, "slow_time_limit_s": 7200.0, "time_limit_grace_s": 300.0}
 FRAMES = 24
 _STDERR = pytest.StashKey[int]()
 
@@ -62,7 +62,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
     """All is reported; threads and processes that are left get a while, not for ever."""
-    _end_the_process_after(config, _limit(config, "time_limit_grace_s"))
+    _end_the_process_after(config, _limit(config, "time_limit_s"))
 
 
 def stacks() -> str:

@@ -70,6 +70,8 @@ def _process(folder: Path, name: str, command: list[str]) -> Iterator[Path]:
         "SPARK_HOME": str(SPARK),
         "SPARK_LOCAL_IP": HOST,
         "SPARK_LOCAL_DIRS": str(folder),
+        # Of executors too. There is little to judge: optimizing code takes longer than it saves.
+        "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1",
         "PYSPARK_PYTHON": str(bare_python(folder)),
     }
     spark_class = str(SPARK / "bin" / "spark-class")

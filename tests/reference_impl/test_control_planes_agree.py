@@ -120,7 +120,7 @@ def drive(dsn: str, runner: asyncio.Runner, *, examples: int, shrink: bool = Tru
 
 
 def test_both_control_planes_are_one_machine(database: str, runner: asyncio.Runner) -> None:
-    drive(database, runner, examples=100)
+    drive(database, runner, examples=40)
 
 
 @pytest.mark.parametrize(

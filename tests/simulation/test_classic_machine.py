@@ -78,7 +78,6 @@ def test_what_the_machine_does_exercises_the_rules_it_is_judged_by() -> None:
     explore(Watched.with_seed(1), examples=6, steps=25)
     # Of searches by time only the first rule: a leader is in doubt most of the time.
     assert exercised >= {rule.id for rule in RULES} - {"KFK-061", "KFK-062", "KFK-063"}
-    assert len(exercised) >= 31
 
 
 @pytest.mark.parametrize(

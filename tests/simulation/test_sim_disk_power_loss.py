@@ -267,10 +267,8 @@ def leaves_the_directories_above_unsaved(patch: pytest.MonkeyPatch) -> None:
         saves_all_but_the_last_write,
         keeps_the_last_writes_without_the_first,
         tears_into_rubbish,
-        saves_at_the_second_try_what_the_first_lost,
         renames_in_two_steps,
         keeps_changes_in_any_order,
-        makes_a_name_anew_with_the_old_bytes,
         leaves_the_directories_above_unsaved,
     ],
 )
@@ -290,6 +288,42 @@ def test_the_specification_finds_a_disk_that(wrong: Break, monkeypatch: pytest.M
                 print_blob=False,
             ),
         )
+
+
+def a_sync_fails_and_the_next_does_not(life: Lives) -> None:
+    life.append(0, b"y")
+    life.fail_to_sync(0)
+    life.sync(0)
+
+
+def a_file_is_removed_and_made_anew(life: Lives) -> None:
+    life.remove(0)
+    life.open_file("a")
+    life.sync_directory("")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "course"),
+    [
+        (saves_at_the_second_try_what_the_first_lost, a_sync_fails_and_the_next_does_not),
+        (makes_a_name_anew_with_the_old_bytes, a_file_is_removed_and_made_anew),
+    ],
+)
+def test_a_life_in_which_it_shows_finds_a_disk_that(
+    wrong: Break, course: Callable[[Lives], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Chance would need a thousand lives."""
+
+    def live() -> None:
+        life = Lives()
+        life.begin_with_something_safe("a", b"x")
+        course(life)
+        life.teardown()
+
+    live()
+    wrong(monkeypatch)
+    with pytest.raises(AssertionError, match="not allowed after a loss of power"):
+        live()
 
 
 def loses_nothing(patch: pytest.MonkeyPatch) -> None:

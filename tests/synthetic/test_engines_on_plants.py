@@ -1,4 +1,8 @@
-"""Both engines give the same findings on good histories and on every planted anomaly."""
+"""Both engines give the same findings on good histories and on every planted anomaly.
+
+In the default selection they agree on the histories of each rule (`tests/spark_checkers`) and of
+each anomaly (`tests/kafka`), which these longer ones repeat.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,7 @@ MICRO = [good_micro(0), good_micro(1)]
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sound", "plants", "world", "rules"),
     [
