@@ -102,7 +102,7 @@ class Foresight:
             if line.overwrites[other]:
                 yield line.kind[other]
         for same in line.unknown_kinds:
-            self._steps.taken += line.used_steps
+            self._steps.taken += STEPS_PER_LOOK
             if same.overwrites and same.next_unused(used, until) is not None:
                 yield same.kind
 
