@@ -109,9 +109,9 @@ def spent_in_steps(outcome: Outcome) -> bool:
 
 
 def test_comparing_what_was_used_is_bounded_by_the_budget_too() -> None:
-    outcome = by_both_walks(hard_cas(), MODELS["cas-register"], budget_states=500)
+    outcome = by_both_walks(hard_cas(), MODELS["cas-register"], budget_states=4_000)
     assert spent_in_steps(outcome)
-    assert outcome.explored < 500
+    assert outcome.explored < 4_000
 
 
 def test_looking_ahead_is_bounded_by_the_budget_too() -> None:
