@@ -34,6 +34,7 @@ from harness.history import Run
 from harness.history.run import HISTORY_FILE
 from harness.history.sources import Source
 from harness.rules import Catalogue, Judged, Judgement, Rule, Status, Verdict
+from harness.scratch import ScratchFolder
 from harness.state_machines.explore import play
 from harness.state_machines.program import Step
 from harness.sut import reference_sut

@@ -17,7 +17,7 @@ from .lines import Event, canonical
 from .liveness_tables import PhaseWindows, leader_row, node_row
 from .micro_operations import MICRO_OPERATIONS, lay_out_micro_operations
 from .pairing import Operation, Pairing
-from .sends import Emit, Row, SendBook, named, whole
+from .sends import Emit, Row, SendBook, named, told_offset, whole
 
 REGISTER_CALLS: Final = frozenset(
     {
@@ -170,17 +170,19 @@ class RowBuilder:
             "asked_offset": asked_offset if f in _NAME_OFFSETS else None,
             "asked_timestamp": invoke.get("timestamp") if f == "list_offsets" else None,
             "isolation": invoke.get("isolation", _DEFAULT_ISOLATION.get(f)),
-            "answered_offset": completion.get("offset") if f in _ANSWER_OFFSETS else None,
+            "answered_offset": told_offset(completion.get("offset"))
+            if f in _ANSWER_OFFSETS
+            else None,
             "found_timestamp": completion.get("found_timestamp"),
             "leader_epoch": named(completion.get("leader_epoch")),
             "current_leader_epoch": named(invoke.get("leader_epoch")),
             "asked_epoch": invoke.get("epoch"),
-            "high_watermark": completion.get("high_watermark"),
-            "last_stable_offset": completion.get("last_stable_offset"),
-            "log_start_offset": completion.get("log_start_offset"),
+            "high_watermark": told_offset(completion.get("high_watermark")),
+            "last_stable_offset": told_offset(completion.get("last_stable_offset")),
+            "log_start_offset": told_offset(completion.get("log_start_offset")),
             "records": None if records is None else len(records),
-            "first_offset": whole(records[0][0]) if records else None,
-            "last_offset": whole(records[-1][0]) if records else None,
+            "first_offset": told_offset(records[0][0]) if records else None,
+            "last_offset": told_offset(records[-1][0]) if records else None,
             "preferred_read_replica": completion.get("preferred_read_replica"),
         }
         row = shared | answer
@@ -293,7 +295,7 @@ def _seen(at: int, record: list[Any]) -> Row:
         "mop": 0,
         "position": at,
         "rebalanced": False,
-        "record_offset": offset,
+        "record_offset": told_offset(offset),
         "value": value,
         "timestamp": whole(timestamp),
         "leader_epoch": whole(epoch),

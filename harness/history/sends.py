@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from .kafka_errors import Outcome
 from .lines import Event
@@ -37,6 +37,18 @@ def whole(value: object) -> int | None:
 def named(number: int | None) -> int | None:
     """A number as Kafka writes it: -1 is none."""
     return None if number is None or number < 0 else number
+
+
+LAST_OFFSET: Final = 2**61
+"""No log is that long; views count on and double what lies below."""
+
+
+def told_offset(value: object) -> int | None:
+    """An offset that the system told, or nothing; one that no log can have is not judged."""
+    offset = whole(value)
+    if offset is not None and abs(offset) > LAST_OFFSET:
+        raise ValueError(f"offset {offset} is beyond any log")
+    return offset
 
 
 @dataclass(slots=True, kw_only=True)
@@ -126,6 +138,7 @@ class SendBook:
     def _write(self, send: _Send) -> None:
         first = send.first
         try:
+            told_offset(send.base_offset)
             producer_id, producer_epoch, base_sequence = _producer(send)
             records = first.get("records") or []
             shared: Row = {

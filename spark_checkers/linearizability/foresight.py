@@ -23,6 +23,9 @@ from enum import Enum, auto
 from spark_checkers.linearizability.moves import Configuration, Steps, Transitions
 from spark_checkers.linearizability.timeline import Timeline
 
+STEPS_PER_LOOK = 4
+"""To look at one operation takes as long as that many moves."""
+
 
 class Outlook(Enum):
     """What lies ahead of a configuration."""
@@ -50,7 +53,7 @@ class Foresight:
         line, hopeless = self._line, self._transitions.hopeless
         help_by = limit
         for number in self._to_be_placed(position, mask):
-            self._steps.taken += 1
+            self._steps.taken += STEPS_PER_LOOK
             if hopeless(state, line.kind[number]) and line.returns_at[number] < limit:
                 if not self._saved(here, number):
                     return Outlook.DEAD_END
@@ -74,7 +77,7 @@ class Foresight:
             yield line.kind[number]
         ahead = self._next_observer[line.begun[position]]
         while ahead is not None and ahead < line.begun[until]:
-            self._steps.taken += 1
+            self._steps.taken += STEPS_PER_LOOK
             yield line.kind[ahead]
             ahead = self._next_observer[ahead + 1]
 
@@ -92,13 +95,14 @@ class Foresight:
         position, mask, _, used, _, _ = here
         line, until = self._line, self._line.returns_at[number]
         for other in line.in_slots(position, mask & line.overwriting[position]):
+            self._steps.taken += STEPS_PER_LOOK
             yield line.kind[other]
         for other in range(line.begun[position], line.begun[until]):
-            self._steps.taken += 1
+            self._steps.taken += STEPS_PER_LOOK
             if line.overwrites[other]:
                 yield line.kind[other]
         for same in line.unknown_kinds:
-            self._steps.taken += line.used_steps
+            self._steps.taken += STEPS_PER_LOOK
             if same.overwrites and same.next_unused(used, until) is not None:
                 yield same.kind
 

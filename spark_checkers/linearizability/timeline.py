@@ -173,7 +173,7 @@ def _walk(line: Timeline, twins: dict[int, int]) -> None:
 
 def steps_of_used(kinds: int, members: int) -> int:
     """What it takes to compare or copy a set of used unknown operations."""
-    return 1 + kinds // 8 + members // 512
+    return 1 + kinds // 32 + members // 512
 
 
 def _overtaken_from(line: Timeline) -> list[int]:

@@ -124,6 +124,24 @@ def test_a_record_that_is_none_is_reported_and_the_others_are_kept(record):
     assert "event 1:" in found.problems[0].reason
 
 
+@pytest.mark.parametrize("offset", [2**61 + 1, 2**63 - 1, -(2**63)])
+def test_an_offset_that_no_log_can_have_is_reported_and_not_judged(offset):
+    found = tables(fetch([[100, "a", 5], [offset, "b", 6], [101, "c", 7]]))
+    assert rows(found, "records_seen", "record_offset") == [(100,), (101,)]
+    assert [f"offset {offset} is beyond any log" in p.reason for p in found.problems] == [True]
+
+
+def test_a_send_that_was_acknowledged_beyond_any_log_is_reported():
+    table = """
+        1 invoke produce 5 topic=t partition=0 send=s
+        1 ok     produce 6 topic=t partition=0 send=s error=0 offset={}
+        """
+    assert not tables(ops(table.format(2**61))).problems
+    found = tables(ops(table.format(2**63 - 1)))
+    assert rows(found, "sends", "send") == rows(found, "records_sent", "send") == []
+    assert len(found.problems) == 2
+
+
 def test_a_value_that_does_not_fit_its_column_costs_its_row_only():
     found = tables(fetch([[100, 7, 5], [101, "b", 6]]))
     assert rows(found, "records_seen", "value") == [("b",)]

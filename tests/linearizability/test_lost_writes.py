@@ -109,19 +109,21 @@ def spent_in_steps(outcome: Outcome) -> bool:
 
 
 def test_comparing_what_was_used_is_bounded_by_the_budget_too() -> None:
-    outcome = by_both_walks(hard_cas(), MODELS["cas-register"], budget_states=500)
+    outcome = by_both_walks(hard_cas(), MODELS["cas-register"], budget_states=4_000)
     assert spent_in_steps(outcome)
-    assert outcome.explored < 500
+    assert outcome.explored < 4_000
 
 
 def test_looking_ahead_is_bounded_by_the_budget_too() -> None:
     assert spent_in_steps(search(hard_appends(), model_named("kv"), budget_states=500))
 
 
-def test_long_texts_are_bounded_by_the_budget_too() -> None:
-    lost = [call(n, "append", letter * 100_000, 0) for n, letter in enumerate("abcdefgh")]
-    outcome = search(then_read(lost, "get", ["z"]), model_named("kv"), budget_states=100)
-    assert outcome.explored < 20
+@pytest.mark.parametrize(("length", "spent"), [(1, False), (50_000, True)])
+def test_long_texts_are_bounded_by_the_budget_too(length: int, spent: bool) -> None:
+    known = [call(n, "append", letter * length, 0, 9) for n, letter in enumerate("abcde")]
+    outcome = search(then_read(known, "get", ["e" * length]), model_named("kv"), budget_states=999)
+    assert outcome.verdict is BAD
+    assert ("not all were looked at" in outcome.explanation) is spent
 
 
 def test_open_operations_that_do_the_same_take_turns_as_they_return() -> None:

@@ -82,7 +82,7 @@ class CompiledWalks:
         limits = until, budget.states, budget.steps, most, lingering
         while (end := code.advance(self._line, room, *limits)) == code.SHORT_OF_ROOM:
             room = _with_more_room(room)
-        if end != code.FOUND:
+        if end != code.FOUND and len(room.least):
             add_left_by_unknown(self._line, room)
         counters = room.counters
         order = np.empty(self.total, np.int64)
@@ -154,6 +154,7 @@ def _room(line: Line, states: int) -> Room:
     slots, unknown = line.occupant.shape[1], len(line.unknown_kind)
     moves = (slots + 1) * (slots + unknown) + 2
     configurations = 1 << (2 * len(line.due)).bit_length()
+    seen_at, wanted = np.full((2, states), -1, np.int64)
     room = Room(
         counters=np.zeros(at.COUNTERS, np.int64),
         here=np.zeros(at.ENTRY, np.int64),
@@ -164,9 +165,9 @@ def _room(line: Line, states: int) -> Room:
         used=np.zeros((256, unknown), np.int64),
         before=np.empty((256 if unknown else 0, 2), np.int64),
         seen=np.empty(states, np.int64),
-        seen_at=np.full(states, -1, np.int64),
+        seen_at=seen_at,
         least=np.full(unknown, len(line.unknown_member), np.int64),
-        wanted=np.full(states, -1, np.int64),
+        wanted=wanted,
         alike=np.full((len(line.requires), 2), -1, np.int64),
         by_return=np.empty(slots, np.int64),
     )
