@@ -24,6 +24,7 @@ from reference_impl.ports.network import Connection
 Result = TypeVar("Result")
 
 TINY_BYTES: Final = 1 << 12
+_FIRST_BYTES: Final = PIECE_BYTES // 2  # of a long frame, before there is a place for all of it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,8 @@ class Limits:
 
 class Frame:
     """One request's bytes, counted for as long as they are in use."""
+
+    __slots__ = ("_connection", "_limits", "_pool", "due", "held", "size")
 
     def __init__(self, connection: Connection, limits: Limits) -> None:
         self._connection = connection
@@ -70,38 +73,41 @@ class Frame:
     async def read(self) -> Data:
         """The next frame; TimeoutError when it takes too long, WireError when it is too long."""
         frame = await within(self._limits.idle_s, self._begin())
-        if frame is not None:
-            return frame
-        pool = self._pool = self._limits.room.pool(self.size)
-        if self.size <= PIECE_BYTES:
-            await pool.take(self, self.size)
-            whole: Data = await self._timed(self._connection.read_long(self.size), self.size)
-        else:
-            whole = await self._read_long(pool)
-        pool.complete(self)
-        return whole
+        return await self._read_long() if frame is None else frame
 
     async def _begin(self) -> Data | None:
-        """All of the frame if it is tiny."""
-        connection = self._connection
-        size = size_in(await connection.read_exactly(4), self._limits.room.max_frame_bytes)
-        self.size = size
-        return await connection.read_long(size) if size <= TINY_BYTES else None
+        """All of the frame if it is short."""
+        connection, room = self._connection, self._limits.room
+        self.size = size = size_in(await connection.read_exactly(4), room.max_frame_bytes)
+        if size <= TINY_BYTES:
+            return await connection.read_long(size)
+        if size > PIECE_BYTES:
+            return None
+        pool = self._pool = room.normal
+        if not pool.try_take(self, size):
+            await pool.take(self, size)
+        self.due = asyncio.get_running_loop().time() + PIECE_S
+        frame = await connection.read_long(size)
+        self.due = None
+        pool.complete(self)
+        return frame
 
-    async def _read_long(self, pool: Pool) -> Data:
+    async def _read_long(self) -> Data:
+        pool = self._pool = self._limits.room.pool(self.size)
         await pool.take(self, PIECE_BYTES)
-        piece = await self._timed(self._connection.read_exactly(PIECE_BYTES), PIECE_BYTES)
-        at, size = PIECE_BYTES, self.size
-        await pool.take(self, min(CHUNK_BYTES, size) - at)
+        at, size = _FIRST_BYTES, self.size
+        first = await self._timed(self._connection.read_exactly(at), at)
+        await pool.take(self, min(CHUNK_BYTES, size) - PIECE_BYTES)
         whole = bytearray(size) if size <= CHUNK_BYTES else mmap.mmap(-1, size)
         view = memoryview(whole)
-        view[:at] = piece
+        view[:at] = first
         while at < size:
             if at == self.held:
                 await pool.take(self, min(CHUNK_BYTES, size - at))
             end = min(self.held, at + PIECE_BYTES) if pool.pressed else self.held
             await self._timed(self._connection.read_into(view[at:end]), end - at)
             at = end
+        pool.complete(self)
         return whole
 
     async def _timed(self, reading: Coroutine[Any, Any, Result], count: int) -> Result:

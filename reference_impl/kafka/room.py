@@ -66,9 +66,12 @@ class Pool:
 
     def try_take(self, frame: Holder, count: int) -> bool:
         """Reserve so many bytes, if there is room now."""
-        if self._waiting or self.used + count > self._shared:
+        used = self.used + count
+        if self._waiting or used > self._shared:
             return False
-        self._take(frame, count)
+        self.used = used
+        frame.held += count
+        self._arriving[frame] = None
         return True
 
     async def take(self, frame: Holder, count: int) -> None:
@@ -88,18 +91,14 @@ class Pool:
     def complete(self, frame: Holder) -> None:
         """No more bytes of a frame are read."""
         self._arriving.pop(frame, None)
-        self._serve_waiting()
+        if self._waiting:
+            self._serve_waiting()
 
     def give_back(self, frame: Holder) -> None:
         """The bytes of a frame are needed no longer."""
         self.used -= frame.held
         frame.held = 0
         self.complete(frame)
-
-    def _take(self, frame: Holder, count: int) -> None:
-        self.used += count
-        frame.held += count
-        self._arriving[frame] = None
 
     def _serve_waiting(self) -> None:
         while self._waiting:
@@ -111,7 +110,9 @@ class Pool:
                     return
             waiter = self._waiting.pop(first)
             if not waiter.granted.done():  # else it is cancelled
-                self._take(first, waiter.wanted)
+                self.used += waiter.wanted
+                first.held += waiter.wanted
+                self._arriving[first] = None
                 waiter.granted.set_result(None)
 
     def _look_later(self, loop: asyncio.AbstractEventLoop) -> None:

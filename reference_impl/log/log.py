@@ -14,7 +14,8 @@ on it then, so everything is KAFKA_STORAGE_ERROR until the log is opened again.
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import NamedTuple
+from collections.abc import Coroutine
+from typing import Any, NamedTuple
 
 from reference_impl.kafka.batches import (
     NO_TIMESTAMP,
@@ -111,10 +112,10 @@ class Log(KeptLog):
         """Check one batch of a client, give it offsets and epoch, and write it."""
         return await self.append_examined(await self.examine(records), leader_epoch=leader_epoch)
 
-    async def examine(self, records: Bytes) -> Examined | None:
+    def examine(self, records: Bytes) -> Coroutine[Any, Any, Examined | None]:
         """Check one batch of a client; others may append until it is."""
         now_ms = self._clock.now_ms()
-        return await examine(records, self.partition, self.config, now_ms, self.workers)
+        return examine(records, self.partition, self.config, now_ms, self.workers)
 
     async def append_examined(self, examined: Examined | None, *, leader_epoch: int) -> Appended:
         """Give a batch that was checked its offsets and epoch, and write it."""

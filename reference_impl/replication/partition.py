@@ -154,9 +154,11 @@ class Partition(Watched):
     async def append(self, records: bytes, *, acks: int) -> Appended:
         """Append what a producer sent; a KafkaError says why not."""
         self._may_append(acks)
+        state = self.state
         examined = await self.log.examine(records)  # a change of role does not wait for this
         async with self._turn:
-            self._may_append(acks)
+            if self.state is not state:
+                self._may_append(acks)
             appended = await self.log.append_examined(
                 examined, leader_epoch=self.state.leader_epoch
             )

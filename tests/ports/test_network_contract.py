@@ -66,6 +66,25 @@ def test_bytes_arrive_in_the_order_in_which_they_were_sent(
         assert bench.run(scenario) == b"".join(sent)
 
 
+@pytest.mark.parametrize("size", [1, 100, 300_000])
+def test_bytes_are_read_into_a_place_and_what_follows_stays(bench: NetworkBench, size: int) -> None:
+    async def speak(connection: Connection) -> None:
+        await connection.send(b"<" + b"x" * size + b">")
+
+    async def scenario() -> tuple[bytearray, bytes]:
+        place = bytearray(size + 2)
+        async with connected(bench, await bench.listen(speak)) as connection:
+            assert await connection.read_exactly(1) == b"<"
+            await connection.read_into(memoryview(place)[1:-1])
+            with pytest.raises(EndOfStream):
+                await connection.read_into(memoryview(bytearray(2)))
+            return place, await read_all(connection)
+
+    place, rest = bench.run(scenario)
+    assert place == b"\0" + b"x" * size + b"\0"
+    assert rest in (b">", b"")  # what a read that failed has seen may be gone
+
+
 def test_both_sides_may_speak_at_once(bench: NetworkBench) -> None:
     heard = []
 
