@@ -1,4 +1,5 @@
--- Each distinct value of a bound that only rises, as answers named it (`times`: how many). Facts say
+-- Each distinct value of a bound that only rises, as answers named it (`times`: how many) after somebody
+-- had been told one. Facts say
 -- since when somebody knew that the bound is at least `level` (`shown_at`), questions when an answer
 -- that says `level` began (`asked_at`, the latest of them); `shown_earlier` is the first time that a
 -- greater value was known. An answer is stale if that lies before it began. Only answers of one stretch
@@ -80,11 +81,12 @@ distinct_levels AS (
 ),
 placed AS (
   SELECT *, min(shown_at) OVER (PARTITION BY log ORDER BY level DESC
-    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS shown_earlier
+    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS shown_earlier,
+    min(shown_at) OVER (PARTITION BY log) AS first_shown
   FROM distinct_levels
 )
 SELECT op, topic, partition, CASE bound WHEN 1 THEN 'high_watermark' WHEN 2 THEN 'last_stable_offset'
     WHEN 3 THEN 'log_start_offset' WHEN 4 THEN 'deleted_served' ELSE 'deleted_told' END AS bound,
   node, epoch, level, times, clock, span, asked_at, shown_earlier,
   least(asked_at, coalesce(shown_earlier, asked_at)) AS began, done_at AS ended
-FROM placed WHERE asked_at IS NOT NULL
+FROM placed WHERE first_shown < asked_at

@@ -4,7 +4,8 @@
 -- so what was over before an append began lies below it. An append at offset n stands at level 2n and an
 -- end n at level 2n - 1: an append does not contradict its own acknowledgement, but it does contradict
 -- an end beyond it. Where assumptions were broken at times, the operations of each stretch of time in
--- which they held are compared among themselves (`span`).
+-- which they held are compared among themselves (`span`). `after_acks`, `after_answers`: there was one
+-- before it began.
 WITH levels AS (
   SELECT topic, partition, clock, 2 * base_offset AS level, base_offset AS told, 'durable' AS kind,
     ended AS acked_at, CAST(NULL AS BIGINT) AS shown_at, TRUE AS asked,
@@ -36,11 +37,14 @@ placed AS (
     min(acked_at) OVER (PARTITION BY log ORDER BY level DESC
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS acked_earlier,
     min(shown_at) OVER (PARTITION BY log ORDER BY level DESC
-      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS shown_earlier
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS shown_earlier,
+    min(acked_at) OVER (PARTITION BY log) AS first_acked,
+    min(shown_at) OVER (PARTITION BY log) AS first_shown
   FROM distinct_levels
 )
 SELECT op, topic, partition, level % 2 = 0 AS appended, told, times, clock, asked_at, acked_earlier,
-  shown_earlier,
+  shown_earlier, coalesce(first_acked < asked_at, FALSE) AS after_acks,
+  coalesce(first_shown < asked_at, FALSE) AS after_answers,
   least(asked_at, coalesce(acked_earlier, asked_at), coalesce(shown_earlier, asked_at)) AS began,
   done_at AS ended
 FROM placed WHERE asked_at IS NOT NULL

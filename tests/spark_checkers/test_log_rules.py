@@ -167,6 +167,7 @@ FOLLOWER_GOES_BACK = """
     5-6  fetch 9 node=3 epoch=1 => ok hw=1 lso=1
     7-8  fetch 9 node=2 epoch=1 => ok hw=1 lso=1
     9-10 fetch 9 node=3 epoch=1 => ok hw=11 lso=11
+    11-12 fetch 9 node=2 epoch=1 => ok hw=11 lso=11
 """
 LEADER_GOES_BACK = FOLLOWER_GOES_BACK.replace("latest  node=2", "latest  node=3")
 
@@ -230,7 +231,20 @@ def test_what_is_as_it_was_acknowledged_is_counted_record_by_record(tmp_path: Pa
     assert [found[rule].exercised for rule in ("KFK-031", "KFK-035", "KFK-046")] == [5, 5, 5]
 
 
-UNKNOWN = {
+NOTHING_TOLD = {
+    "KFK-030": "send a => ok 0",
+    "KFK-032": """
+        send a => ok 0
+        send b => ok 1
+    """,
+    "KFK-040": """
+        send a  => ok 0
+        fetch 0 => ok a@0 hw=1
+    """,
+    "KFK-049": """
+        fetch 1        => ok hw=1
+        latest         => ok 1
+    """,
     "KFK-050": """
         fetch 1 => ok hw=1
         fetch 1 => ok hw=0
@@ -248,10 +262,22 @@ UNKNOWN = {
 
 
 def test_a_rule_that_nothing_was_told_for_is_not_exercised(tmp_path: Path) -> None:
-    """No epoch that a high watermark could fall in, and no latest offset that was asked for."""
-    found = judged(InlineEngine(), tmp_path, UNKNOWN)
+    """No epoch that a high watermark could fall in, no latest offset that was asked for, no batch."""
+    found = judged(InlineEngine(), tmp_path, NOTHING_TOLD)
 
-    assert [found[rule][rule].exercised for rule in UNKNOWN] == [0, 0, 0]
+    assert {rule: found[rule][rule].exercised for rule in found} == dict.fromkeys(found, 0)
+
+
+def test_records_that_the_broker_stamps_are_counted_too(tmp_path: Path) -> None:
+    text = """
+        send a!-,b!- => ok 0
+        fetch 0      => ok a@0!7 b@1!7 hw=2
+    """
+
+    found = judged(InlineEngine(), tmp_path, {"one": text})["one"]
+
+    counted = ("KFK-031", "KFK-035", "KFK-037", "KFK-038", "KFK-040")
+    assert [found[rule].exercised for rule in counted] == [2] * 5
 
 
 def test_an_end_that_is_lost_shows_in_the_form_of_the_example(tmp_path: Path) -> None:

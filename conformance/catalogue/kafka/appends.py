@@ -46,7 +46,7 @@ RULES = (
         assumes=DURABLE,
         judge=Holds(
             table="part_reach",
-            when="appended",
+            when="appended AND after_acks",
             holds=not_before("asked_at", "acked_earlier"),
             show=(
                 "told",
@@ -93,7 +93,7 @@ RULES = (
         assumes=DURABLE,
         judge=Holds(
             table="part_reach",
-            when="appended",
+            when="appended AND after_answers",
             holds=not_before("asked_at", "shown_earlier"),
             show=(
                 "told",
@@ -257,7 +257,7 @@ RULES = (
         sentence="The records of one send follow each other in the log, in their order.",
         judge=Holds(
             table="copies_of_sends",
-            when=f"settled OR (positions > 1 AND offsets = positions AND {ONCE})",
+            when=f"settled AND batched OR positions > 1 AND offsets = positions AND {ONCE}",
             holds="settled OR base_offset = last_base",
             show=("base_offset", "last_base", "positions"),
             times="times",

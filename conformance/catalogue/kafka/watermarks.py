@@ -103,7 +103,7 @@ RULES = (
         assumes=LED,
         judge=Holds(
             table="part_reach",
-            when="NOT appended",
+            when="NOT appended AND (after_acks OR after_answers)",
             holds=not_before("asked_at", "acked_earlier", "shown_earlier"),
             show=(
                 "told",
