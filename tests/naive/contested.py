@@ -240,11 +240,19 @@ HISTORIES: dict[str, tuple[str, set[str]]] = {
     ),
     "leader ack read below an earlier ack": (
         """
-        1-2 send a,b      => ok 0
-        3-4 fetch 0 node=1 => ok a@0 b@1 hw=2
-        5-6 send c acks=1 => ok 1
-        7-8 fetch 0 node=2 => ok a@0 c@1 hw=2
+        1-2 send a         => ok 0
+        3-4 fetch 0 node=1 => ok a@0 hw=1
+        5-6 send b acks=1  => ok 0
+        7-8 fetch 0 node=2 => ok b@0 hw=1
         """,
-        {"KFK-030", "KFK-031", "KFK-032", "KFK-034", "KFK-035", "KFK-039", "KFK-040"},
+        {"KFK-030", "KFK-031", "KFK-032", "KFK-034", "KFK-035", "KFK-039"},
+    ),
+    "send torn within one answer": (
+        """
+        1-9 send a,b => info REQUEST_TIMED_OUT
+        2-8 send x   => info REQUEST_TIMED_OUT
+        10-11 fetch 0 => ok a@0 x@1 hw=2
+        """,
+        {"KFK-040"},
     ),
 }
