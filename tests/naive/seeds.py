@@ -214,7 +214,7 @@ def mig_022(log: Log) -> Iterator[Case]:
 def mig_028(log: Log) -> Iterator[Case]:
     """A reset drops the seeds together with the boundary."""
     for reset in resets(log):
-        was_set = any(True for _ in known_boundaries(log, reset))
+        was_set = any(told.ok for told in known_boundaries(log, reset))
         if not reset.ok or not was_set:
             continue
         for op in log.of("describe_producers"):
