@@ -137,11 +137,11 @@ def mig_017(log: Log) -> Iterator[Case]:
     for op in log.ops:
         if op.f != "commit_batch" or op.type == "info":
             continue
-        unset = boundary(op) == -1 or any(
+        unset = any(
             boundary(told) == -1 and before(told, op) and undisturbed(log, told, op, writes)
             for told in telling(log)
         )
-        if unset:
+        if boundary(op) == -1 or (boundary(op) is None and unset):
             yield Case(op.index, not op.ok, (op,))
 
 
