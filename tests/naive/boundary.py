@@ -145,7 +145,8 @@ def mig_012(log: Log) -> Iterator[Case]:
         for reset in resets(log):
             for op in telling(log) if reset.ok and before(told, reset) else ():
                 if before(reset, op) and boundary(op) != -1:
-                    yield Case(op.index, set_above(log, op, marked), (told, reset, op))
+                    holds = epoch(op) > marked or set_above(log, op, marked)
+                    yield Case(op.index, holds, (told, reset, op))
                 elif before(reset, op) and op in writes(log):
                     yield Case(op.index, True, (told, reset, op))
 
@@ -205,10 +206,9 @@ def mig_016(log: Log) -> Iterator[Case]:
             asked = op.asked.get("leader_epoch")
             if asked is None or op.type == "info" or asked >= register.asked["leader_epoch"]:
                 continue
-            after = before(register, op)
-            unset = boundary(register) == -1 and not before(op, register)
             certain = not any(one.type != "fail" for one in resets(log))
-            if after or (unset and certain):
+            later = before(register, op) or (certain and not before(op, register))
+            if boundary(register) == -1 and later:
                 yield Case(op.index, not op.ok, (register, op))
 
 

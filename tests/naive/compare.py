@@ -1,6 +1,7 @@
 """Rule by rule: what the views say of a history, and what the naive checker says of it.
 
-python -m tests.naive.compare --seeds 3      # programs and campaigns of all mutants, simulated
+python -m tests.naive.compare --seeds 3         the sound reference and all mutants, simulated
+python -m tests.naive.compare --world process   the campaigns alone, on real processes
 """
 
 from __future__ import annotations
@@ -73,9 +74,12 @@ def compare(
                     yield Difference(rule=one.rule.id, history=name, views=views, naive=counted)
 
 
-def recorded(folder: Path, seeds: int) -> Iterator[Path]:
-    """Everything there is to compare on, recorded one after the other."""
+def recorded(folder: Path, seeds: int, world: str) -> Iterator[Path]:
+    """Everything there is to compare on in a world, recorded one after the other."""
     for seed in range(1, seeds + 1):
+        if world != "sim":
+            yield from (run / "history.jsonl" for run in campaigns(folder, seed, world))
+            continue
         for run in chain(boundaries(folder, seed), programs(folder, seed), campaigns(folder, seed)):
             yield run / "history.jsonl"
 
@@ -106,11 +110,13 @@ def main() -> int:
     """Compare everything, print what differs; 1 if a verdict does."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--world", choices=("sim", "process"), default="sim")
     parser.add_argument("--histories", type=Path, help="a folder of runs recorded before")
     asked = parser.parse_args()
     engine, count, verdicts, kinds = InlineEngine(), 0, 0, Counter[bool]()
     with tempfile.TemporaryDirectory(prefix="tidemark-naive-") as scratch:
-        paths = kept(asked.histories) if asked.histories else recorded(Path(scratch), asked.seeds)
+        fresh = recorded(Path(scratch), asked.seeds, asked.world)
+        paths = kept(asked.histories) if asked.histories else fresh
         for rules, batch in batches(paths):
             count, verdicts = count + len(batch), verdicts + len(batch) * len(rules)
             for difference in compare(batch, engine, rules):

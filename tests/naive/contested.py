@@ -221,4 +221,38 @@ HISTORIES: dict[str, tuple[str, set[str]]] = {
         """,
         {"KFK-049"},
     ),
+    "out of range in the next epoch": (
+        """
+        fetch 4 epoch=1 => ok hw=5 start=0
+        fetch 5 epoch=2 => fail OFFSET_OUT_OF_RANGE
+        fetch 5 epoch=2 => ok hw=5 start=0
+        """,
+        {"KFK-049"},
+    ),
+    "end of an epoch below its records deleted later": (
+        """
+        epoch_end 2 epoch=3 => ok 2 5
+        fetch 7 epoch=2 => ok a@7/2 hw=8 start=3
+        delete 9 => ok start=9
+        fetch 9 epoch=4 => ok hw=9 start=9
+        """,
+        {"KFK-072"},
+    ),
+    "leader ack read below an earlier ack": (
+        """
+        1-2 send a         => ok 0
+        3-4 fetch 0 node=1 => ok a@0 hw=1
+        5-6 send b acks=1  => ok 0
+        7-8 fetch 0 node=2 => ok b@0 hw=1
+        """,
+        {"KFK-030", "KFK-031", "KFK-032", "KFK-034", "KFK-035", "KFK-039"},
+    ),
+    "send torn within one answer": (
+        """
+        1-9 send a,b => info REQUEST_TIMED_OUT
+        2-8 send x   => info REQUEST_TIMED_OUT
+        10-11 fetch 0 => ok a@0 x@1 hw=2
+        """,
+        {"KFK-040"},
+    ),
 }

@@ -175,13 +175,15 @@ def kfk_049(log: Log) -> Iterator[Case]:
             continue
         asked = fetch.asked["offset"]
         yield Case(fetch.index, True, (fetch,))
-        later = [op for op in log.ops if op.node == fetch.node and before(fetch, op)]
-        if not any(0 <= told_start(op, -1) <= asked for op in later):
-            continue
-        for earlier in log.ops:
+        proofs = [
+            op
+            for op in log.ops
+            if op.node == fetch.node and before(fetch, op) and 0 <= told_start(op, -1) <= asked
+        ]
+        for earlier in log.ops if proofs else ():
             in_range = earlier.node == fetch.node and end_told(earlier) >= asked
             if in_range and before(earlier, fetch):
-                yield Case(fetch.index, False, (earlier, fetch))
+                yield Case(fetch.index, False, (earlier, fetch, proofs[0]))
 
 
 def end_told(op: Op) -> int:

@@ -137,11 +137,11 @@ def mig_017(log: Log) -> Iterator[Case]:
     for op in log.ops:
         if op.f != "commit_batch" or op.type == "info":
             continue
-        unset = boundary(op) == -1 or any(
+        unset = any(
             boundary(told) == -1 and before(told, op) and undisturbed(log, told, op, writes)
             for told in telling(log)
         )
-        if unset:
+        if boundary(op) == -1 or (boundary(op) is None and unset):
             yield Case(op.index, not op.ok, (op,))
 
 
@@ -214,7 +214,7 @@ def mig_022(log: Log) -> Iterator[Case]:
 def mig_028(log: Log) -> Iterator[Case]:
     """A reset drops the seeds together with the boundary."""
     for reset in resets(log):
-        was_set = any(True for _ in known_boundaries(log, reset))
+        was_set = any(told.ok for told in known_boundaries(log, reset))
         if not reset.ok or not was_set:
             continue
         for op in log.of("describe_producers"):

@@ -38,9 +38,7 @@ def test_they_agree_on_mutants_of_the_cluster(tmp_path: Path, engine: InlineEngi
 
 
 @pytest.mark.sim
-def test_they_agree_on_the_register_and_a_mutant_of_it(
-    tmp_path: Path, engine: InlineEngine
-) -> None:
+def test_they_agree_on_a_mutant_of_the_register(tmp_path: Path, engine: InlineEngine) -> None:
     sound = record_boundary(tmp_path / "sound", seed=1) / "history.jsonl"
     broken = record_boundary(tmp_path / "broken", REGISTER, seed=1) / "history.jsonl"
 
