@@ -11,6 +11,7 @@
     end T commit | abort    => ok
     leader look=1 node=2    => ok 1 /3 isr=1,2                         what a broker says of it
     window NAME                                                        an assumption is broken
+    suspend NAME                                                       the same, as the lab says it
     fault NAME                                                         a fault is in force
     phase converge bound=20                                            a phase, its bound in ns
     nodes broker-1 ended 1                                             a look at one node
@@ -28,6 +29,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Any
+
+from harness.worlds.recorder import SPENDING
 
 Event = dict[str, Any]
 RECORD = re.compile(
@@ -66,7 +69,7 @@ def _lines(
         yield {"kind": "fault", "phase": "begin", **name}
         yield {"kind": "fault", "phase": "end", **name}
         return
-    if call in ("fault", "phase", "nodes"):
+    if call in ("fault", "suspend", "phase", "nodes"):
         yield from _around(call, arguments, topic)
         return
     named = {"pe": "0"} | dict(word.split("=") for word in arguments if "=" in word)
@@ -96,7 +99,9 @@ def _around(call: str, arguments: list[str], topic: str) -> Iterator[Event]:
         yield about | {"phase": "begin", "bound_s": bound_s}
         yield about | {"phase": "end"}
     else:
-        about = {"kind": "fault", "name": arguments[0], "target": topic}
+        suspended = {"name": SPENDING, "assumption": arguments[0]}
+        named = suspended if call == "suspend" else {"name": arguments[0]}
+        about = {"kind": "fault", "target": topic, **named}
         yield about | {"phase": "begin"}
         yield about | {"phase": "end"}
 
