@@ -69,6 +69,10 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
         "KFK-090",
         f"{CONVERGE}\n{looks(*[('node=1 => ok -1 /3 isr=1', 'node=2 => ok -1 /3 isr=1')] * 5)}",
     ),
+    "an assumption that is suspended is no fault": (
+        "KFK-090",
+        f"{CONVERGE}\n{looks(*[APART] * 5)}\n0-41 suspend one-leader",
+    ),
     "an agreement that did not last": (
         "KFK-090",
         f"{CONVERGE}\n{looks(AGREED, *[APART] * 5)}",
@@ -103,7 +107,6 @@ LEGAL: dict[str, str] = {
     ),
     "a lab that was not given the time to look": f"{CONVERGE}\n{looks(*[APART] * 4, every=8)}",
     "a cluster that is not healed yet": f"{CONVERGE}\n9-10 fault cut-link\n{looks(*[APART] * 5)}",
-    "an assumption that is suspended is no fault": f"{CONVERGE}\n{looks(AGREED)}\n0-41 window x",
     "a broker that is down is missing among those in sync": f"{CONVERGE}\n{looks(ALONE, AGREED)}",
     "refused for less than the bound": (
         f"{CONVERGE}\n{asked(*['send a{n} ' + REFUSED] * 5, every=2)}\n30-31 fetch 0 => ok hw=0"

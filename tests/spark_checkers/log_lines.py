@@ -12,6 +12,7 @@
     leader look=1 node=2    => ok 1 /3 isr=1,2                         what a broker says of it
     window NAME                                                        an assumption is broken
     … unsaid                                                           no isolation, as by default
+    suspend NAME                                                       the same, as the lab says it
     fault NAME                                                         a fault is in force
     phase converge bound=20                                            a phase, its bound in ns
     nodes broker-1 ended 1                                             a look at one node
@@ -29,6 +30,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Any
+
+from harness.worlds.recorder import SPENDING
 
 Event = dict[str, Any]
 RECORD = re.compile(
@@ -67,7 +70,7 @@ def _lines(
         yield {"kind": "fault", "phase": "begin", **name}
         yield {"kind": "fault", "phase": "end", **name}
         return
-    if call in ("fault", "phase", "nodes"):
+    if call in ("fault", "suspend", "phase", "nodes"):
         yield from _around(call, arguments, topic)
         return
     named = {"pe": "0"} | dict(word.split("=") for word in arguments if "=" in word)
@@ -97,7 +100,9 @@ def _around(call: str, arguments: list[str], topic: str) -> Iterator[Event]:
         yield about | {"phase": "begin", "bound_s": bound_s}
         yield about | {"phase": "end"}
     else:
-        about = {"kind": "fault", "name": arguments[0], "target": topic}
+        suspended = {"name": SPENDING, "assumption": arguments[0]}
+        named = suspended if call == "suspend" else {"name": arguments[0]}
+        about = {"kind": "fault", "target": topic, **named}
         yield about | {"phase": "begin"}
         yield about | {"phase": "end"}
 
