@@ -2,7 +2,7 @@
 
 Bytes are reserved before they are read; where there is no room, nothing is read. A frame gives its
 bytes back when its request is answered, or, where the message keeps none of them, when it is
-parsed. Frames share two pools, so that those who announce much keep nobody from sending a batch:
+parsed. Frames share two pools, so that those who announce much do not hold up normal batches:
 
     normal   frames of up to ``CHUNK_BYTES``, more than a batch of the usual ``max.message.bytes``
     long     all that are longer

@@ -34,7 +34,7 @@ _PIECE: Final = memoryview(bytearray(_PIECE_BYTES))
 
 
 class ReadAhead:
-    """What the connections of a network have received and nobody has asked for."""
+    """What the connections of a network have received before it was asked for."""
 
     def __init__(self, most: int = AHEAD_BYTES) -> None:
         self.most = most

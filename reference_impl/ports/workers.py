@@ -1,4 +1,4 @@
-"""The port of long computations: what would keep the event loop from everybody else.
+"""The port of long computations: what would hold up the event loop.
 
 The work is a function of its arguments alone: it touches no port and nothing that others change.
 So few run at once; the others wait, in the order in which they came.
@@ -21,7 +21,7 @@ class Workers(Protocol):
 
 
 class InPlace:
-    """The caller does it, at once: for programs that have nobody else to serve."""
+    """The caller does it, at once: for programs that serve no other clients."""
 
     async def run(self, work: Callable[[], Result]) -> Result:
         """What the work returns or raises."""

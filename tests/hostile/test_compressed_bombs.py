@@ -1,4 +1,4 @@
-"""A few kilobytes that unpack to megabytes: they keep nobody else from being served."""
+"""A few kilobytes that unpack to megabytes: other clients are served all the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many connections that announce much, send a part of it and fall silent, in simulated time."""
+"""Many connections that announce much, send a part of it and then nothing, in simulated time."""
 
 from __future__ import annotations
 
