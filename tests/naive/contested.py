@@ -208,6 +208,7 @@ HISTORIES: dict[str, tuple[str, set[str]]] = {
         10-11 send b!500 => ok 1
         12-13 at 400     => ok -1
         14-15 max        => ok 0 !400
+        16-17 fetch 2    => ok hw=2 start=0
         """,
         {"KFK-062", "KFK-063"},
     ),
@@ -254,5 +255,13 @@ HISTORIES: dict[str, tuple[str, set[str]]] = {
         10-11 fetch 0 => ok a@0 x@1 hw=2
         """,
         {"KFK-040"},
+    ),
+    "out of range after records above the high watermark": (
+        """
+        fetch 4 epoch=1 => ok a@4 hw=3 start=0
+        fetch 5 epoch=2 => fail OFFSET_OUT_OF_RANGE
+        fetch 3 epoch=2 => ok hw=3 start=0
+        """,
+        {"KFK-047"},
     ),
 }
