@@ -5,7 +5,7 @@
 WITH asked AS (
   SELECT a.op, a.topic, a.partition, a.clock, a.node, a.current_leader_epoch AS epoch,
     a.asked_offset, a.began, a.answered, a.type = 'ok' AS served, a.log_start_offset,
-    greatest(coalesce(a.high_watermark, -1), coalesce(a.last_offset + 1, -1)) AS reach,
+    CASE WHEN a.high_watermark >= 0 THEN a.high_watermark ELSE a.last_offset + 1 END AS reach,
     coalesce(s.after, 0) AS span
   FROM responses a
   JOIN (

@@ -12,6 +12,22 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
         5-6 fetch 4 => ok b@4 a@5 hw=6
         """,
     ),
+    "an append of the leader alone that is read where another was acknowledged": (
+        "KFK-030",
+        """
+        1-2 send a        => ok 0
+        3-4 send b acks=1 => ok 0
+        5-6 fetch 0       => ok b@0 hw=1
+        """,
+    ),
+    "an append of the leader alone that is read where a log had been shown": (
+        "KFK-032",
+        """
+        1-2 fetch 1       => ok hw=1
+        3-4 send b acks=1 => ok 0
+        5-6 fetch 0       => ok b@0 hw=1
+        """,
+    ),
     "the offset of an append that was acknowledged before": (
         "KFK-030",
         """
@@ -343,6 +359,15 @@ OTHERS_SEE_IT: dict[str, tuple[str, str, str]] = {
         """
         fetch 0 epoch=1 => ok hw=1 lso=2 start=0
         fetch 0 epoch=1 => ok hw=1 lso=2 start=0
+        """,
+    ),
+    "an offset out of range that was only served, above the end that was named": (
+        "KFK-049",
+        "KFK-047",
+        """
+        fetch 4 epoch=1 => ok a@4 hw=3 start=0
+        fetch 5 epoch=2 => fail OFFSET_OUT_OF_RANGE
+        fetch 3 epoch=2 => ok hw=3 start=0
         """,
     ),
     "a batch torn apart, with its sequence numbers in their order": (

@@ -254,6 +254,11 @@ LEGAL: dict[str, str] = {
         send b p=- => info REQUEST_TIMED_OUT
         fetch 0    => ok a@0 b@1 hw=2
     """,
+    "an append of the leader alone at an offset that was given before, and lost": """
+        1-2 send a        => ok 0
+        3-4 send b acks=1 => ok 0
+        5-6 fetch 0       => ok a@0 hw=1
+    """,
     "nobody waits for an acknowledgement": """
         send a acks=0 => ok
         send b acks=1 => ok 1

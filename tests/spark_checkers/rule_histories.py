@@ -272,12 +272,12 @@ HISTORIES: dict[str, tuple[str, str]] = {
     ),
     "MIG-026": (
         """
-        a register epoch=7  => ok -1@7
-        b set b0=-1 epoch=5 => ok -1@7
+        a initialize b0=100 epoch=7 => ok 100@-1
+        b set b0=-1 epoch=5         => ok -1@5
         """,
         """
-        a register epoch=7  => ok -1@7
-        b set b0=-1 epoch=7 => ok -1@7
+        a initialize b0=100 epoch=7 => ok 100@7
+        b set b0=-1 epoch=7         => ok -1@7
         """,
     ),
     "MIG-027": (

@@ -262,7 +262,7 @@ NOTHING_TOLD = {
 
 
 def test_a_rule_that_nothing_was_told_for_is_not_exercised(tmp_path: Path) -> None:
-    """No epoch for a high watermark to fall in, no latest offset asked for, no batch."""
+    """No epoch to fall in, no latest offset that was asked for, no batch, nothing before."""
     found = judged(InlineEngine(), tmp_path, NOTHING_TOLD)
 
     assert {rule: found[rule][rule].exercised for rule in found} == dict.fromkeys(found, 0)

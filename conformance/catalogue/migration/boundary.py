@@ -239,7 +239,7 @@ RULES = (
         lines=(593,),
         sentence="A reset that names a stale leader epoch is refused.",
         decisions=("CON-33",),
-        judge=refused(f"{RESET} AND leader_epoch < epoch_told", "epoch_told"),
+        judge=refused(f"{RESET} AND leader_epoch < epoch_floor", "epoch_floor"),
         binds_others=False,
         hint="clearing the boundary passes the same fence as setting it",
     ),
