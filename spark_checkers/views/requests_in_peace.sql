@@ -1,7 +1,8 @@
 -- What became of one kind of request about a partition while everything was healed: of `f`, to the broker
 -- `node` where any broker answers and to whoever leads otherwise, of one `acks`; and of a send that was
--- tried again. `unanswered_*`: since the last answer; `refused_*`: since the last success, if all that
--- came since were errors after which clients try again (of a send: any error).
+-- tried again. `unanswered_*`: since the last answer; `refused_*`: since the last success, where the
+-- error says nothing against the request itself (of a send that is tried again: any error). A broker that
+-- does not lead may refuse a fetch.
 WITH asked AS (
   SELECT p.index, p.bound_ns, o.op, o.topic, o.partition, o.clock, o.f, o.began, o.answered, o.error,
     o.invoked_ns, o.completed_ns, CASE WHEN o.f IN ('fetch', 'metadata') THEN o.node END AS node,
@@ -19,11 +20,11 @@ sent AS (
 kinds AS (
   SELECT index, bound_ns, op, topic, partition, clock, f, began, answered, error, invoked_ns,
     completed_ns, coalesce(node, -1) AS place, done, told, coalesce(acks, 0) AS acks, '' AS about,
-    NOT done AND error IN ('LEADER_NOT_AVAILABLE', 'NOT_LEADER_OR_FOLLOWER', 'REQUEST_TIMED_OUT',
-      'REPLICA_NOT_AVAILABLE', 'NOT_ENOUGH_REPLICAS', 'NOT_ENOUGH_REPLICAS_AFTER_APPEND',
-      'OFFSET_NOT_AVAILABLE', 'FENCED_LEADER_EPOCH', 'UNKNOWN_LEADER_EPOCH', 'UNKNOWN_TOPIC_OR_PARTITION',
-      'UNKNOWN_TOPIC_ID', 'INCONSISTENT_TOPIC_ID', 'KAFKA_STORAGE_ERROR', 'NETWORK_EXCEPTION',
-      'BROKER_NOT_AVAILABLE', 'UNKNOWN_SERVER_ERROR', 'THROTTLING_QUOTA_EXCEEDED') AS refused
+    NOT done AND error NOT IN ('CORRUPT_MESSAGE', 'INVALID_RECORD', 'INVALID_TIMESTAMP',
+      'MESSAGE_TOO_LARGE', 'OFFSET_OUT_OF_RANGE', 'OUT_OF_ORDER_SEQUENCE_NUMBER',
+      'DUPLICATE_SEQUENCE_NUMBER', 'UNKNOWN_PRODUCER_ID', 'INVALID_PRODUCER_EPOCH', 'PRODUCER_FENCED',
+      'TOPIC_AUTHORIZATION_FAILED', 'CLUSTER_AUTHORIZATION_FAILED', 'POLICY_VIOLATION')
+      AND NOT (f = 'fetch' AND error = 'NOT_LEADER_OR_FOLLOWER') AS refused
   FROM sent
   UNION ALL
   SELECT index, bound_ns, op, topic, partition, clock, f, began, answered, error, invoked_ns,

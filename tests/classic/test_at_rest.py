@@ -10,13 +10,14 @@ from harness.clients.admin import Leadership
 RESTING = Leadership(1, 3, (1, 2), (1, 2))
 SEEN: dict[str, tuple[bool, dict[int, Leadership | None]]] = {
     "all agree and are in sync": (True, {1: RESTING, 2: RESTING}),
-    "another order of those in sync": (True, {1: RESTING, 2: Leadership(1, 3, (2, 1))}),
+    "another order of those in sync": (True, {1: RESTING, 2: Leadership(1, 3, (2, 1), (1, 2))}),
     "one does not answer": (False, {1: RESTING, 2: None}),
-    "another leader": (False, {1: RESTING, 2: Leadership(2, 3, (1, 2))}),
-    "another epoch": (False, {1: RESTING, 2: Leadership(1, 4, (1, 2))}),
-    "one is not in sync": (False, dict.fromkeys((1, 2), Leadership(1, 3, (1,)))),
-    "one does not know yet that all are": (False, {1: RESTING, 2: Leadership(1, 3, (1,))}),
-    "nobody leads": (False, dict.fromkeys((1, 2), Leadership(-1, 3, (1, 2)))),
+    "another leader": (False, {1: RESTING, 2: Leadership(2, 3, (1, 2), (1, 2))}),
+    "another epoch": (False, {1: RESTING, 2: Leadership(1, 4, (1, 2), (1, 2))}),
+    "one is not a replica": (True, dict.fromkeys((1, 2), Leadership(1, 3, (1,), (1,)))),
+    "one is not in sync": (False, dict.fromkeys((1, 2), Leadership(1, 3, (1,), (1, 2)))),
+    "one does not know yet that all are": (False, {1: RESTING, 2: Leadership(1, 3, (1,), (1, 2))}),
+    "nobody leads": (False, dict.fromkeys((1, 2), Leadership(-1, 3, (1, 2), (1, 2)))),
     "nobody was asked": (False, {}),
 }
 

@@ -92,6 +92,10 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
         "KFK-094",
         f"{PROGRESS}\n{asked(*['send a{n} ' + REFUSED] * 5)}\n36-37 send b acks=1 => ok 0",
     ),
+    "an error that no client could have caused": (
+        "KFK-094",
+        f"{PROGRESS}\n{asked(*['latest => fail UNKNOWN_SERVER_ERROR'] * 5)}",
+    ),
     "a batch that is tried again and always refused": (
         "KFK-094",
         f"""{PROGRESS}
@@ -113,6 +117,9 @@ LEGAL: dict[str, str] = {
     ),
     "a batch that must be refused": (
         f"{CONVERGE}\n{asked(*['send a{n} => fail CORRUPT_MESSAGE'] * 5)}"
+    ),
+    "a follower that does not serve consumers": (
+        f"{CONVERGE}\n{asked(*['fetch 0 node=2 => fail NOT_LEADER_OR_FOLLOWER'] * 5)}"
     ),
     "requests under a fault that nobody answers": (
         f"{PROGRESS}\n0-50 fault pause-node\n{asked(*['fetch 0 => fail -'] * 5)}"
