@@ -173,11 +173,11 @@ class ReplicaManager:
             self._applied.wake()
 
     async def _apply(self) -> None:
-        self._complete = False
         wanted: dict[Key, tuple[str, PartitionState]] = {}
         for topic, index, state in self._image.partitions():
             if self._settings.broker_id in state.replicas:
                 wanted[topic.topic_id, index] = (topic.name, state)
+        self._complete = self._partitions.keys() >= wanted.keys()
         for key in [key for key in self._partitions if key not in wanted]:
             await self._drop(key)
         for key, (topic_name, state) in wanted.items():
