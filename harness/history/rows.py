@@ -17,6 +17,7 @@ from .lines import Event, canonical
 from .liveness_tables import PhaseWindows, leader_row, node_row
 from .micro_operations import MICRO_OPERATIONS, lay_out_micro_operations
 from .pairing import Operation, Pairing
+from .plan_tables import plan_row, skip_row
 from .sends import Emit, Row, SendBook, named, told_offset, whole
 
 REGISTER_CALLS: Final = frozenset(
@@ -227,12 +228,10 @@ class RowBuilder:
         self._windows.feed(event)
 
     def _plan(self, event: Event) -> None:
-        row = self._placed(event) | {"index": event["index"], "detail": canonical(event)}
-        self._emit("plans", row)
+        self._emit("plans", self._placed(event) | plan_row(event))
 
     def _skip(self, event: Event) -> None:
-        told = {"what": event["what"], "skipped": event["name"], "reason": event["reason"]}
-        self._emit("skips", self._placed(event) | {"index": event["index"], **told})
+        self._emit("skips", self._placed(event) | skip_row(event))
 
     def _probe(self, event: Event) -> None:
         table, lay_out = _PROBES.get(event["what"], ("probes_other", lambda row: {}))

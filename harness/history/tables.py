@@ -18,6 +18,7 @@ from typing import Final, Literal, TypeAlias
 
 from .errors import TableDataError
 from .liveness_tables import LIVENESS_TABLES
+from .plan_tables import PLAN_TABLES
 
 ColumnType: TypeAlias = Literal["bigint", "int", "string", "boolean"]
 COLUMN_TYPES: Final[tuple[ColumnType, ...]] = ("bigint", "int", "string", "boolean")
@@ -312,28 +313,6 @@ landed      boolean  whether evidence shows that it bit
 evidence    string   the last evidence of it, as JSON text; null if none
 """,
     ),
-    "plans": (
-        "plan line: what the run set out to do",
-        """
-index   bigint  index of the line
-clock   string  the time domain
-happened  bigint  when, in order units
-time    bigint  when, by the clock
-detail  string  the whole line as JSON text
-""",
-    ),
-    "skips": (
-        "skip line: something planned or claimed that was not run",
-        """
-index   bigint  index of the line
-clock   string  the time domain
-happened  bigint  when, in order units
-time    bigint  when, by the clock
-what    string  part or profile
-skipped string  its name
-reason  string  why it was not run
-""",
-    ),
     "probes_control_plane": (
         "log found by a look at the control plane",
         """
@@ -377,6 +356,7 @@ detail  string  the row as JSON text
 """,
     ),
     **LIVENESS_TABLES,
+    **PLAN_TABLES,
     "problems": (
         "line or row that could not be used",
         """
