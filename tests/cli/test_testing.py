@@ -214,6 +214,27 @@ def test_an_environment_that_hangs_is_ended_with_all_it_started_and_shows_its_st
     os.close(held_open)
 
 
+STOPS_US = """
+import os, signal, sys
+held = os.open(sys.argv[1], os.O_WRONLY)
+os.write(held, b"started")
+os.kill(os.getppid(), signal.SIGINT)
+signal.pause()
+"""
+
+
+def test_what_runs_ends_with_the_command(tmp_path: Path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    held_open = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    command = [sys.executable, "-c", STOPS_US, str(pipe)]
+
+    with pytest.raises(KeyboardInterrupt):
+        testing.run_bounded(command, tmp_path, os.environ, limit_s=60.0)
+    assert [os.read(held_open, 100), os.read(held_open, 100)] == [b"started", b""]
+    os.close(held_open)
+
+
 def test_one_that_ends_in_time_keeps_its_exit_code(tmp_path: Path):
     command = [sys.executable, "-c", "raise SystemExit(7)"]
     assert testing.run_bounded(command, tmp_path, os.environ, limit_s=60.0) == 7

@@ -84,17 +84,18 @@ def _select(node: dict[str, Any]) -> Iterator[str]:
         yield f"distinct {sorted(names(node['select_list']))}"
 
 
-@pytest.mark.parametrize("view", view_names())
-def test_a_view_cannot_mix_histories(view: str) -> None:
-    assert list(mixtures(view_sql(view))) == []
+def test_no_view_can_mix_histories() -> None:
+    found = {view: list(mixtures(view_sql(view))) for view in view_names()}
+
+    assert {view: mixed for view, mixed in found.items() if mixed} == {}
 
 
-@pytest.mark.parametrize("view", view_names())
-def test_what_is_called_a_fingerprint_has_the_topic_in_it(view: str) -> None:
-    for node in inside(parsed(view_sql(view))):
-        if node.get("alias") in FINGERPRINTS and node.get("type") != "COLUMN_REF":
-            assert node["function_name"] == "fingerprint"
-            assert "topic" in names(node["arguments"])
+def test_what_is_called_a_fingerprint_has_the_topic_in_it() -> None:
+    for view in view_names():
+        for node in inside(parsed(view_sql(view))):
+            if node.get("alias") in FINGERPRINTS and node.get("type") != "COLUMN_REF":
+                assert node["function_name"] == "fingerprint", view
+                assert "topic" in names(node["arguments"]), view
 
 
 @pytest.mark.parametrize(
