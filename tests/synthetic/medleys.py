@@ -20,7 +20,10 @@ from spark_checkers.engine import Engine, InlineEngine
 from spark_checkers.evaluate import evaluate
 from spark_checkers.synthetic import Simulated
 
-RULES = [rule for rule in CATALOGUE.judged() if rule.id.startswith("KFK-")]
+# Of a synthetic cluster nobody says when it was healed, so nothing is asked about its rest.
+RULES = [
+    rule for rule in CATALOGUE.judged() if rule.id.startswith("KFK-") and rule.section != "Liveness"
+]
 WIRE_RULES = [rule for rule in RULES if rule.id >= "KFK-030"]
 MICRO_RULES = [rule for rule in RULES if rule.id < "KFK-030"]
 GAP_NS = 1_000_000_000
