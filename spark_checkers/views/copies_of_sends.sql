@@ -1,16 +1,33 @@
 -- Each send whose place nobody was told, or that was read elsewhere, with where its records were read;
 -- and for each log rows that stand for the records that are where they were acknowledged. `batched`: sends
--- of several records were acknowledged in that log.
-SELECT op, topic, partition, base_offset, last_base, offsets, positions, producer_id, attempts, clock,
-  began, read_until AS ended, 1 AS times, FALSE AS settled, positions > 1 AS batched
-FROM part_observed
+-- of several records were acknowledged in that log. `forgotten`: how many copies of its records may have
+-- been appended after the copy before was deleted. With its last batch a log may forget a producer.
+WITH read_copies AS (
+  SELECT topic, partition, sent_op, start_before, lag(record_offset) OVER (
+    PARTITION BY topic, partition, sent_op, sent_position ORDER BY record_offset) AS earlier_offset
+  FROM copies_of_repeated_records WHERE is_read
+),
+forgotten AS (
+  SELECT topic, partition, sent_op, count(*) AS copies
+  FROM read_copies WHERE start_before > earlier_offset
+  GROUP BY topic, partition, sent_op
+)
+SELECT o.op, o.topic, o.partition, o.base_offset, o.last_base, o.offsets, o.positions,
+  coalesce(f.copies, 0) AS forgotten, o.producer_id, o.attempts, o.clock, o.began, o.read_until AS ended,
+  1 AS times, FALSE AS settled, o.positions > 1 AS batched
+FROM (
+  SELECT op, topic, partition, base_offset, last_base, offsets, positions, producer_id, attempts, clock,
+    began, read_until
+  FROM part_observed
+  UNION ALL
+  SELECT op, topic, partition, base_offset, last_base, offsets, positions, producer_id, attempts, clock,
+    began, read_until
+  FROM sends_read_elsewhere
+) o
+LEFT JOIN forgotten f ON o.op = f.sent_op AND o.topic = f.topic AND o.partition = f.partition
 UNION ALL
-SELECT op, topic, partition, base_offset, last_base, offsets, positions, producer_id, attempts, clock,
-  began, read_until, 1, FALSE, positions > 1
-FROM sends_read_elsewhere
-UNION ALL
-SELECT NULL, r.topic, r.partition, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, r.times, TRUE,
-  b.topic IS NOT NULL
+SELECT NULL, r.topic, r.partition, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, r.times,
+  TRUE, b.topic IS NOT NULL
 FROM (
   SELECT topic, partition, times FROM settled_reads
   UNION ALL
