@@ -1,18 +1,35 @@
 -- Each send whose place nobody was told, or that was read elsewhere, with where its records were read;
 -- and for each log rows that stand for the records that are where they were acknowledged. `batched`: sends
--- of several records were acknowledged in that log. `torn_at`: as in sends_torn.
-SELECT p.op, p.topic, p.partition, p.base_offset, p.last_base, p.offsets, p.positions, p.producer_id,
-  p.attempts, p.clock, p.began, p.read_until AS ended, 1 AS times, FALSE AS settled,
-  p.positions > 1 AS batched, t.torn_at
-FROM part_observed p
-LEFT JOIN sends_torn t ON p.op = t.op AND p.topic = t.topic AND p.partition = t.partition
+-- of several records were acknowledged in that log. `torn_at`: as in sends_torn. `forgotten`: how many
+-- copies of its records may have been appended after the copy before was deleted. With its last batch a
+-- log may forget a producer.
+WITH read_copies AS (
+  SELECT topic, partition, sent_op, start_before, lag(record_offset) OVER (
+    PARTITION BY topic, partition, sent_op, sent_position ORDER BY record_offset) AS earlier_offset
+  FROM copies_of_repeated_records WHERE is_read
+),
+forgotten AS (
+  SELECT topic, partition, sent_op, count(*) AS copies
+  FROM read_copies WHERE start_before > earlier_offset
+  GROUP BY topic, partition, sent_op
+)
+SELECT o.op, o.topic, o.partition, o.base_offset, o.last_base, o.offsets, o.positions,
+  coalesce(f.copies, 0) AS forgotten, o.producer_id, o.attempts, o.clock, o.began, o.read_until AS ended,
+  1 AS times, FALSE AS settled, o.positions > 1 AS batched, o.torn_at
+FROM (
+  SELECT p.op, p.topic, p.partition, p.base_offset, p.last_base, p.offsets, p.positions, p.producer_id,
+    p.attempts, p.clock, p.began, p.read_until, t.torn_at
+  FROM part_observed p
+  LEFT JOIN sends_torn t ON p.op = t.op AND p.topic = t.topic AND p.partition = t.partition
+  UNION ALL
+  SELECT op, topic, partition, base_offset, last_base, offsets, positions, producer_id, attempts, clock,
+    began, read_until, NULL
+  FROM sends_read_elsewhere
+) o
+LEFT JOIN forgotten f ON o.op = f.sent_op AND o.topic = f.topic AND o.partition = f.partition
 UNION ALL
-SELECT op, topic, partition, base_offset, last_base, offsets, positions, producer_id, attempts, clock,
-  began, read_until, 1, FALSE, positions > 1, NULL
-FROM sends_read_elsewhere
-UNION ALL
-SELECT NULL, r.topic, r.partition, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, r.times, TRUE,
-  b.topic IS NOT NULL, NULL
+SELECT NULL, r.topic, r.partition, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, r.times,
+  TRUE, b.topic IS NOT NULL, NULL
 FROM (
   SELECT topic, partition, times FROM settled_reads
   UNION ALL

@@ -128,6 +128,38 @@ def test_a_truncated_batch_can_be_sent_again(opened: Opened) -> None:
     assert not append(bench, producer.sent[1]).duplicate
 
 
+def test_a_producer_outlives_its_records(opened: Opened) -> None:
+    bench, producer = opened(), Producer(7)
+    append(bench, producer.next(b"a", b"b"))
+    append(bench, batch(b"x"))
+    bench.log.high_watermark = 3
+
+    bench.run(bench.log.advance_log_start_offset(2))
+
+    assert append(bench, producer.sent[0])[:2] == (0, 1)
+    assert append(bench, producer.next(b"c")).base_offset == 3
+
+
+@pytest.mark.parametrize("how", ["truncated", "closed", "killed"])
+def test_a_log_read_again_knows_the_producers_of_what_it_still_has(
+    opened: Opened, how: str
+) -> None:
+    bench, gone, partly = opened(), Producer(7), Producer(8)
+    for data in (gone.next(b"a"), partly.next(b"b", b"c"), batch(b"x")):
+        append(bench, data)
+    bench.log.high_watermark = 4
+    bench.run(bench.log.advance_log_start_offset(2))
+    if how == "truncated":
+        bench.run(bench.log.truncate_to(3))
+    else:
+        bench.run(bench.log.close(clean=how == "closed"))
+        bench.die()
+        bench.open(clean=how == "closed", log_start_offset=2)
+
+    assert append(bench, partly.sent[0]).duplicate
+    assert append(bench, gone.sent[0]).duplicate == (how == "closed")
+
+
 @pytest.mark.parametrize("power", [False, True])
 def test_producers_survive_a_crash_as_far_as_their_records_do(opened: Opened, power: bool) -> None:
     bench, producer = opened(segment_bytes=200), Producer(7)

@@ -64,19 +64,28 @@ def kfk_033(log: Log) -> Iterator[Case]:
 
 
 def kfk_037(log: Log) -> Iterator[Case]:
-    """A record acknowledged once is read at its acknowledged offset and nowhere else."""
+    """A record acknowledged once is read at its acknowledged offset and nowhere else.
+
+    Unless the copy at the lower offset may have been deleted before it was repeated.
+    """
     writers = log.by_value()
     for read in log.reads:
         append, position = writers.get(read.value, (None, 0))
         if append is None or append.offset is None or not append.once:
             continue
         if len(append.acknowledged) == 1:
-            holds = read.offset == append.offset + position
+            stands = append.offset + position
+            holds = read.offset == stands
+            if append.repeated and not holds:
+                holds = deleted_before(log, read.offset, stands)
             yield Case(read.op.index, holds, (append, read.op))
 
 
 def kfk_038(log: Log) -> Iterator[Case]:
-    """A send that is idempotent or was tried once is in the log at most once."""
+    """A send that is idempotent or was tried once is in the log at most once.
+
+    Unless a copy may have been deleted, and its producer forgotten, before it was repeated.
+    """
     writers = log.by_value()
     copies: dict[tuple[int, int], list[tuple[int, Op]]] = defaultdict(list)
     sends: dict[int, Append] = {}
@@ -91,7 +100,9 @@ def kfk_038(log: Log) -> Iterator[Case]:
             yield Case(index, True, (sends[index], reads[0][1]))
         for offset, op in reads:
             for other, later in reads:
-                if offset < other:
+                if offset < other and not (
+                    sends[index].repeated and log.possible_start(later) > offset
+                ):
                     yield Case(index, False, (sends[index], op, later))
 
 
@@ -148,7 +159,10 @@ def kfk_040(log: Log) -> Iterator[Case]:
 
 
 def kfk_041(log: Log) -> Iterator[Case]:
-    """A producer's sequence numbers are in the log once each, in their order."""
+    """A producer's sequence numbers are in the log once each, in their order.
+
+    Unless what is at the lower offset may have been deleted before, and its producer forgotten.
+    """
     stands: dict[tuple[int, int], dict[tuple[int, int], tuple[Append, tuple[Timed, ...]]]]
     stands = defaultdict(dict)
     writers = log.by_value()
@@ -170,10 +184,19 @@ def kfk_041(log: Log) -> Iterator[Case]:
             yield Case(append.index, True, over)
             for (other, beyond), (_, also) in places.items():
                 apart = (sequence - other) % SEQUENCES
-                if (apart == 0 and beyond < offset) or (
-                    0 < apart < SEQUENCES // 2 and beyond >= offset
-                ):
+                wrong = beyond < offset if apart == 0 else beyond >= offset
+                if apart < SEQUENCES // 2 and wrong and not deleted_before(log, offset, beyond):
                     yield Case(append.index, False, (*over, *also))
+
+
+def deleted_before(log: Log, one: int, other: int) -> bool:
+    """Whether the lower of two offsets may have been deleted before the higher was shown."""
+    lower, higher = sorted((one, other))
+    shown = [read.op for read in log.reads if read.offset == higher]
+    shown += [
+        append.acknowledged[0] for offset, append, _ in log.durable_records() if offset == higher
+    ]
+    return lower < higher and all(log.possible_start(op) > lower for op in shown)
 
 
 CHECKS = {

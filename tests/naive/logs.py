@@ -84,8 +84,15 @@ class Append:
     @property
     def once(self) -> bool:
         """Whether the log may hold it once at most."""
-        if self.idempotent:
-            return True
+        return self.idempotent or self._tried_once
+
+    @property
+    def repeated(self) -> bool:
+        """Whether an idempotent producer sent it more than once."""
+        return self.idempotent and not self._tried_once
+
+    @property
+    def _tried_once(self) -> bool:
         return len(self.attempts) == 1 and self.attempts[0].asked.get("attempt", 1) == 1
 
 

@@ -16,6 +16,22 @@ LEGAL: dict[str, str] = {
         fetch 0 epoch=1    => fail OFFSET_OUT_OF_RANGE
         fetch 1 epoch=1    => ok b@1 hw=2 start=1
     """,
+    "a producer that was forgotten with its records, and repeats them": """
+        send a pid=7 seq=0  => info REQUEST_TIMED_OUT
+        send x,y,z          => ok 1
+        fetch 0             => ok a@0 x@1 hw=4 start=0
+        delete 2            => info REQUEST_TIMED_OUT
+        again a pid=7 seq=0 => ok 4
+        fetch 2             => ok y@2 z@3 a@4 hw=5 start=2
+        send b pid=7 seq=1  => ok 5
+    """,
+    "a producer whose records retention took, and who repeats them": """
+        send a pid=7 seq=0  => info REQUEST_TIMED_OUT
+        fetch 0             => ok a@0 hw=1 start=0
+        again a pid=7 seq=0 => info REQUEST_TIMED_OUT
+        fetch 4 node=2      => ok a@4 hw=5 start=0
+        fetch 4             => ok a@4 hw=5 start=3
+    """,
     "an offset that another replica had not reached": """
         fetch 4 node=1 => ok hw=5 start=0
         fetch 5 node=2 => fail OFFSET_OUT_OF_RANGE

@@ -5,7 +5,7 @@
     again a,b               => ...                                     a further attempt of the same
     fetch 0 committed       => ok a@0 b@1 hw=2 lso=2 start=0 prefer=2  read_uncommitted unless told
     latest | earliest | max | at 500   => ok 12 !500 /3                offset, timestamp, epoch
-    delete 5                => ok start=5
+    delete 5                => ok start=5 | info ERROR
     epoch_end 1 epoch=2     => ok 1 20                                 epoch, where it ends
     commit g 5 | told g     => ok | ok 5
     end T commit | abort    => ok
@@ -168,6 +168,8 @@ def _list(
 
 def _delete(topic: str, plain: list[str], named: object, outcome: list[str], *_: object) -> Asked:
     asked = {"f": "delete_records", "offset": int(plain[0])}
+    if outcome[0] != "ok":
+        return asked, {}
     return asked, {"log_start_offset": int(outcome[1].removeprefix("start="))}
 
 

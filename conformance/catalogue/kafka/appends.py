@@ -5,7 +5,9 @@ never acknowledged takes part where it was read. Kafka promises nothing of appen
 in-sync replicas acknowledged (acks other than -1), except that what is read of them stays.
 
 Not promised, hence not judged: that a producer which is not idempotent writes once when it tries
-twice; that values which were sent twice can be told apart; anything below the log start.
+twice; that values which were sent twice can be told apart; anything below the log start. A producer
+may be forgotten there too: a replica that reads its log again knows only whose records it still
+has, and takes a batch that is repeated after its first copy was deleted for a new one.
 """
 
 from __future__ import annotations
@@ -200,7 +202,7 @@ RULES = (
         assumes=DURABLE,
         judge=sent(
             f"senders = 1 AND acknowledged_offset IS NOT NULL AND {ONCE}",
-            "acknowledged_offset = record_offset",
+            "acknowledged_offset = record_offset OR forgotten",
             "acknowledged_offset",
             "sent_op",
             words=(
@@ -219,7 +221,7 @@ RULES = (
         judge=Holds(
             table="copies_of_sends",
             when=f"settled OR {ONCE}",
-            holds="settled OR offsets = positions",
+            holds="settled OR offsets - forgotten = positions",
             show=("base_offset", "last_base", "offsets", "positions", "producer_id", "attempts"),
             times="times",
             words=(
@@ -282,7 +284,7 @@ RULES = (
             # Sequence numbers begin again at 0 after 2^31 of them.
             when="producer_id IS NOT NULL AND base_sequence - earlier_sequence < 1073741824",
             holds="base_offset > earlier_offset AND base_sequence > earlier_last_sequence"
-            " OR base_offset = earlier_offset AND base_sequence = earlier_sequence",
+            " OR base_offset = earlier_offset AND base_sequence = earlier_sequence OR forgotten",
             show=(
                 "producer_id",
                 "base_sequence",
