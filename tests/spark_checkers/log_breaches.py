@@ -148,6 +148,14 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
         fetch 0 => ok a@0 a@1 hw=2
         """,
     ),
+    "a send of which one record was read, and another behind it": (
+        "KFK-040",
+        """
+        1-9 send a,b  => info REQUEST_TIMED_OUT
+        2-8 send x    => ok 1
+        10-11 fetch 0 => ok a@0 x@1 hw=2
+        """,
+    ),
     "an append of the leader alone that was read, and its offset given away": (
         "KFK-039",
         """

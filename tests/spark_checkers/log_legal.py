@@ -259,6 +259,12 @@ LEGAL: dict[str, str] = {
         3-4 send b acks=1 => ok 0
         5-6 fetch 0       => ok a@0 hw=1
     """,
+    "a send of which not all was read yet": """
+        1-9 send a,b   => info REQUEST_TIMED_OUT
+        10-11 fetch 0  => ok a@0 hw=2
+        12-13 send -,c => info REQUEST_TIMED_OUT
+        14-15 fetch 1  => ok b@1 -@2 c@3 hw=4
+    """,
     "nobody waits for an acknowledgement": """
         send a acks=0 => ok
         send b acks=1 => ok 1

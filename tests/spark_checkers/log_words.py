@@ -30,8 +30,8 @@ WORDS: dict[str, str] = {
     ),
     "KFK-039": "op 1: it was acknowledged offset 1; op 0 was acknowledged that offset too",
     "KFK-040": (
-        "op 0: its 2 records are not one batch; by where some were read it begins at 0; by others"
-        " at 1"
+        "op 0: its records are not one batch; by where some were read it begins at 0; by others "
+        "at 1; a record of another send stands among them at 1"
     ),
     "KFK-041": "op 1: producer 7 has sequence 1 at offset 0; op 0 has its 0 at offset 1",
     "KFK-042": (

@@ -257,14 +257,16 @@ RULES = (
         sentence="The records of one send follow each other in the log, in their order.",
         judge=Holds(
             table="copies_of_sends",
-            when=f"settled AND batched OR positions > 1 AND offsets = positions AND {ONCE}",
-            holds="settled OR base_offset = last_base",
-            show=("base_offset", "last_base", "positions"),
+            when=f"settled AND batched OR {ONCE} AND offsets = positions"
+            " AND (positions > 1 OR torn_at IS NOT NULL)",
+            holds="settled OR base_offset = last_base AND torn_at IS NULL",
+            show=("base_offset", "last_base", "positions", "torn_at"),
             times="times",
             words=(
-                "its {positions} records are not one batch",
+                "its records are not one batch",
                 "by where some were read it begins at {base_offset}",
                 "by others at {last_base}",
+                "a record of another send stands among them at {torn_at}",
             ),
         ),
         hint="a batch that was torn apart by another append",
