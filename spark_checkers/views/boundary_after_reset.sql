@@ -1,13 +1,15 @@
--- Each operation that began after a reset that certainly took effect: the boundary was proven set
--- before the reset began, and no other reset could have come first. `reset_proven` is the highest
--- epoch that must have been in force at such a reset, `reset_told` the highest that was told.
+-- Each operation that began after a reset which certainly took effect, or came after one that had:
+-- the boundary was proven set before that reset began. `reset_proven` is the highest epoch that must
+-- have been in force at such a reset, `reset_told` the highest that was told. While no other reset
+-- can have come first, the boundary is set up to this one, with whatever epoch was stored by then.
 WITH timeline AS (
   SELECT topic, partition, op, ended AS moment, 1 AS turn, 'fact' AS kind,
-    greatest(coalesce(stored_epoch, -1), epoch_floor, 0) AS epoch_then,
-    greatest(coalesce(stored_epoch, -1), epoch_told, 0) AS told_then
+    CASE WHEN resets_possible = 0 THEN greatest(coalesce(stored_epoch, -1), epoch_floor, 0)
+      ELSE set_epoch END AS epoch_then,
+    CASE WHEN resets_possible = 0 THEN greatest(coalesce(stored_epoch, -1), epoch_told, 0)
+      ELSE set_told END AS told_then
   FROM boundary_known
-  WHERE f = 'set_diskless_log_start_offset' AND boundary < 0 AND type = 'ok'
-    AND set_proven >= 0 AND resets_possible = 0
+  WHERE f = 'set_diskless_log_start_offset' AND boundary < 0 AND type = 'ok' AND set_proven >= 0
   UNION ALL
   SELECT topic, partition, op, began, 0, 'before', CAST(NULL AS BIGINT), CAST(NULL AS BIGINT)
   FROM boundary_known

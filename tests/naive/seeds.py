@@ -111,7 +111,8 @@ def mig_008(log: Log) -> Iterator[Case]:
                 for one in [*seedings(log), *initializations(log)]
                 if one is not told and one.type != "fail" and one.began < told.began
             ]
-            if any(given(one) != seeds for one in earlier):
+            later = any(may_come_between(one, told, op) for one in seedings(log))
+            if not later and any(given(one) != seeds for one in earlier):
                 yield Case(op.index, shown(op) == seeds, (told, op))
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pyarrow
 import pytest
+from boundary_histories import ALSO_BAD, ALSO_GOOD, LEGAL
 from pyarrow import parquet
-from rule_histories import HISTORIES, LEGAL
+from rule_histories import HISTORIES
 
 from conformance.catalogue import CATALOGUE
 from harness.history import TABLES
@@ -147,6 +148,17 @@ def test_the_nearest_history_that_keeps_the_rule_is_not(rule: str, tmp_path: Pat
     result = judged(InlineEngine(), paths)[rule]
 
     assert (result.violations, result.broken) == (0, "")
+
+
+def test_each_further_bad_history_is_flagged_and_each_good_one_is_not(tmp_path: Path) -> None:
+    flagged = set()
+    for name, (rule, text) in (ALSO_BAD | ALSO_GOOD).items():
+        result = judged(InlineEngine(), write_tables(tmp_path, rows_of(text, "t", 0)))[rule]
+        assert not result.broken
+        if result.violations:
+            flagged.add(name)
+
+    assert flagged == set(ALSO_BAD)
 
 
 @pytest.mark.spark

@@ -19,6 +19,7 @@ from conformance.catalogue.migration.fragments import (
     SELECTION,
     STATE,
     STORED,
+    UNMOVED,
     UNSET,
     WRITE,
     known,
@@ -102,7 +103,7 @@ RULES = (
         decisions=("CON-10",),
         judge=known(
             f"type = 'fail' AND error IN ('BOUNDARY_MISMATCH', 'FENCED_LEADER_EPOCH', 'REFUSED')"
-            f" AND {ANOTHER}",
+            f" AND {ANOTHER} AND {UNMOVED}",
             "stored_boundary = set_proven",
             *ASKED,
             "stored_boundary",

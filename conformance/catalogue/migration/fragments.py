@@ -32,10 +32,12 @@ BARE_WRITE = (
     "f = 'set_diskless_log_start_offset' AND boundary >= 0 AND leader_epoch IS NULL"
     " AND type <> 'info'"
 )
+TELLS = "type = 'ok' AND stored_boundary IS NOT NULL AND coalesce(boundary, -1) < 0"
 GET = "f = 'get_diskless_log_start_offset' AND type = 'ok'"
-SET = "set_proven >= 0 AND resets_possible = 0"
+SET = "set_proven >= 0 AND NOT set_contested AND resets_possible = 0"
 SAME = f"{SET} AND set_proven = boundary"
 ANOTHER = f"{SET} AND set_proven <> boundary"
+UNMOVED = "accepted_during = 0"
 UNSET = "sets_possible = 0 AND set_proven < 0"
 SEEDED_WITH_IT = "born AND resets_possible = 0 AND bare_sets_begun = 0"
 

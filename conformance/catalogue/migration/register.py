@@ -13,6 +13,7 @@ from conformance.catalogue.migration.fragments import (
     SELECTION,
     STATE,
     STORED,
+    TELLS,
     UNSET,
     known,
     migration_rule,
@@ -79,7 +80,12 @@ RULES = (
         section=STATE,
         lines=(58, 161, 594),
         sentence="A boundary that was never set reads as -1.",
-        judge=known(f"{GET} AND born AND sets_possible = 0", "stored_boundary = -1", "f", *STORED),
+        judge=known(
+            f"{TELLS} AND born AND NOT upgraded AND sets_possible = 0",
+            "stored_boundary = -1",
+            "f",
+            *STORED,
+        ),
         hint="0 is a valid boundary and cannot stand for unset",
     ),
     migration_rule(

@@ -54,7 +54,7 @@ RULES = (
         decisions=("CON-08",),
         judge=Holds(
             table="boundary_seeds",
-            when=f"{SEEDED_WITH_IT} AND last_seeds IS NOT NULL",
+            when=f"{SEEDED_WITH_IT} AND initialized AND seeded_before > 0 AND seeded_since = 0",
             holds="proposed",
             show=("stored_boundary", "stored_seeds", "last_seeds"),
         ),
