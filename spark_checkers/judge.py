@@ -31,6 +31,7 @@ from spark_checkers.conclusion import (
 )
 from spark_checkers.engine import Engine
 from spark_checkers.judge_history import judge_history
+from spark_checkers.placing import placed_in_time
 
 REFERENCE = "reference"
 _OF_THE_RUN = ("fault_windows", "plans", "skips", "probes_other")
@@ -52,10 +53,32 @@ def judge(
     if not run.history.exists():
         run.seal()
     history = read_history(run.history)
+    header = history.header or run.header
     made = write_tables(history, tables or folder / "tables")
     for name in _OF_THE_RUN:
         engine.load(name, made[name])
-    plan, lacks = _plan_of(engine, history.header or run.header, catalogue)
+    plan, lacks = _plan_of(engine, header, catalogue)
+    rules = [rule for rule in catalogue if rule.id in plan.rules]
+    judgement = judge_history(
+        history, made, rules, engine, reference=plan.reference, progress=progress
+    )
+    judgement = placed_in_time(engine, judgement, made)
+    ended = (history.footer or {}).get("ended")
+    conclusion = _concluded(engine, judgement, plan, lacks, header, ended, catalogue)
+    tampered = contradictions(folder)
+    return conclusion.tampered_with(tampered) if tampered else conclusion
+
+
+def _concluded(
+    engine: Engine,
+    judgement: Judgement,
+    plan: RunPlan,
+    lacks: tuple[str, ...],
+    header: Mapping[str, Any],
+    ended: str | None,
+    catalogue: Catalogue,
+) -> Conclusion:
+    """What the counts come to, held against what was planned, skipped and landed."""
     skips = [
         Skip(what=row["what"], name=row["skipped"], reason=row["reason"])
         for row in engine.rows("SELECT what, skipped, reason FROM skips ORDER BY index")
@@ -64,14 +87,6 @@ def judge(
         Landed(fault=row["fault"], part=row["plan_part"], landed=bool(row["landed"]))
         for row in engine.rows("SELECT fault, plan_part, landed FROM fault_windows")
     ]
-    judgement = judge_history(
-        history,
-        made,
-        [rule for rule in catalogue if rule.id in plan.rules],
-        engine,
-        reference=plan.reference,
-        progress=progress,
-    )
     judged = held_against_plan(judgement.judged, plan, skips, windows)
     judgement = replace(judgement, judged=judged)
     waived, stale = waivers(plan, judgement)
@@ -84,8 +99,8 @@ def judge(
         stale=stale,
         lacks=lacks,
     )
-    conclusion = Conclusion(
-        header=history.header or run.header,
+    return Conclusion(
+        header=header,
         plan=plan,
         judgement=judgement,
         verdict=standing.verdict,
@@ -99,10 +114,8 @@ def judge(
         waived=waived,
         stale=stale,
         lacks=lacks,
-        ended=(history.footer or {}).get("ended"),
+        ended=ended,
     )
-    tampered = contradictions(folder)
-    return conclusion.tampered_with(tampered) if tampered else conclusion
 
 
 def _plan_of(

@@ -18,7 +18,6 @@ from harness.sut.errors import UsageError
 from spark_checkers.circumstances import circumstances_of
 from spark_checkers.engine import Engine
 from spark_checkers.evaluate import FINDINGS_KEPT, evaluate
-from spark_checkers.placing import placed_in_time
 from spark_checkers.view_catalogue import base_tables
 
 
@@ -57,9 +56,6 @@ def judge_history(
     judged = evaluate(
         engine, rules, reference=reference, circumstances=under, kept=kept, progress=progress
     )
-    if any(result.findings for result in judged):
-        engine.load("ops", tables["ops"])
-        judged = placed_in_time(engine, judged)
     footer = history.footer or {"events": 0, "sha256": ""}
     return judgement_of(
         rules,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 
-from harness.rules import Finding, RuleResult
+from harness.rules import Finding, Judged, Judgement
 from harness.worlds.recorder import SPENDING
 from spark_checkers.engine import Engine, Row
 
@@ -17,13 +18,13 @@ _WINDOWS = f"""
 """
 
 
-def placed_in_time(engine: Engine, results: Iterable[RuleResult]) -> list[RuleResult]:
-    """The results with the time of their findings; the tables `ops` and `fault_windows` are
-    loaded."""
-    results = list(results)
-    wanted = sorted({finding.op for result in results for finding in result.findings})
+def placed_in_time(engine: Engine, judgement: Judgement, tables: Mapping[str, Path]) -> Judgement:
+    """The judgement of one history with the times of its findings, taken from its tables."""
+    wanted = sorted({finding.op for one in judgement.judged for finding in one.result.findings})
     if not wanted:
-        return results
+        return judgement
+    for name in ("ops", "fault_windows"):
+        engine.load(name, tables[name])
     listed = ", ".join(map(str, wanted))
     operations = engine.rows(
         f"SELECT op, clock, began, answered, invoked_ns FROM ops WHERE op IN ({listed})"
@@ -39,10 +40,11 @@ def placed_in_time(engine: Engine, results: Iterable[RuleResult]) -> list[RuleRe
         at_s = (int(row["invoked_ns"]) - starts[row["clock"]]) / _NS_PER_S
         return replace(finding, at_s=round(at_s, 3), faults=_in_force(row, windows))
 
-    return [
-        replace(result, findings=tuple(placed(finding) for finding in result.findings))
-        for result in results
-    ]
+    def told(judged: Judged) -> Judged:
+        findings = tuple(placed(finding) for finding in judged.result.findings)
+        return replace(judged, result=replace(judged.result, findings=findings))
+
+    return replace(judgement, judged=tuple(told(one) for one in judgement.judged))
 
 
 def _in_force(row: Row, windows: Iterable[Row]) -> tuple[str, ...]:

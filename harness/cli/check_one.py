@@ -21,7 +21,7 @@ from typing import Any
 from conformance.catalogue import CATALOGUE
 from conformance.catalogue.kafka import jepsen
 from harness.cli.grounds import KAFKA, LOG, called_for, is_reference
-from harness.history import History
+from harness.history import History, write_tables
 from harness.history.sources import Source
 from harness.rules import Catalogue, Judgement, Verdict
 from harness.sut import LabBroken, UsageError
@@ -29,6 +29,7 @@ from reports import terminal
 from spark_checkers.engine import Engine
 from spark_checkers.judge_history import judge_history
 from spark_checkers.kafka import check_kafka
+from spark_checkers.placing import placed_in_time
 from spark_checkers.search_history import search_history
 
 _SHOWN = 5
@@ -92,20 +93,22 @@ def _judge(
     if isinstance(called, str) and called != LOG:
         return search_history(history, asked.model, initial_value(asked.initial), engine, scratch)
     profiles = ("classic",) if called == LOG else called
+    tables = write_tables(history, scratch / "tables")
     judgement = judge_history(
         history,
-        scratch / "tables",
+        tables,
         rules_of(profiles),
         engine,
         reference=is_reference(history),
         progress=progress,
     )
+    judgement = placed_in_time(engine, judgement, tables)
     for line in () if judgement.problems else terminal.sections(judgement):
         say(line)
     say("")
     for line in terminal.contradicted(judgement, terminal.Where.of_history(history.name)):
         say(line)
-    engine.load("ops", scratch / "tables" / "ops.parquet")
+    engine.load("ops", tables["ops"])
     operations = int(engine.rows("SELECT count(*) AS ops FROM ops")[0]["ops"])
     return found_by_rules(judgement, profiles, operations)
 
