@@ -4,7 +4,9 @@ Per producer id: its epoch and its last five batches. With that a retry is told 
 (and answered with the offset it got at first), a gap in the sequence from its continuation, and a
 producer that was replaced from its successor. State is a function of the log: snapshots on disk
 (``%020d.snapshot``, Kafka's format) only save reading the log from its beginning. A snapshot keeps
-one batch of each producer, as Kafka's do; what else is known comes from the log behind it.
+one batch of each producer, as Kafka's do; what else is known comes from the log behind it. A log
+start that rises takes nothing from memory; but a log that is read again, after a truncation or a
+restart, knows nothing of producers that only snapshots and batches below its start would name.
 
 Transactions are not here yet. Their seam: ``first_unstable_offset`` and the two fields of a
 snapshot that are always written as "no transaction".
