@@ -7,7 +7,7 @@ WITH holders AS (
   SELECT u.*, h.op AS holder_op, h.value AS holder_value, h.transaction AS holder_transaction,
     h.began AS holder_began, h.ended AS holder_ended,
     max(CASE WHEN h.value IS NOT DISTINCT FROM u.value THEN 1 ELSE 0 END) OVER (
-      PARTITION BY u.op, u.position, u.topic, u.partition, h.producer_id, h.producer_epoch,
+      PARTITION BY u.op, u.mop, u.position, u.topic, u.partition, h.producer_id, h.producer_epoch,
         h.sequence, CASE WHEN h.sequence IS NULL THEN h.op END) AS found
   FROM unsettled_reads u
   JOIN records_sent h ON u.topic = h.topic AND u.partition = h.partition
@@ -15,7 +15,7 @@ WITH holders AS (
   WHERE h.type = 'ok' AND h.acks = -1
 ),
 ranked AS (
-  SELECT *, row_number() OVER (PARTITION BY op, position, topic, partition
+  SELECT *, row_number() OVER (PARTITION BY op, mop, position, topic, partition
     ORDER BY found, holder_began DESC, holder_op) AS nth
   FROM holders
 )

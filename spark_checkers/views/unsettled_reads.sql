@@ -10,11 +10,11 @@ acknowledged AS (
   SELECT fingerprint(topic, partition, record_offset, value, record_key, timestamp) AS print
   FROM records_sent WHERE type = 'ok' AND record_offset IS NOT NULL
 )
-SELECT op, position, topic, partition, record_offset, value, record_key, timestamp, isolation, clock,
+SELECT op, mop, position, topic, partition, record_offset, value, record_key, timestamp, isolation, clock,
   began, answered
 FROM reads s WHERE NOT EXISTS (SELECT 1 FROM acknowledged a WHERE a.print = s.print)
 UNION ALL
-SELECT s.op, s.position, s.topic, s.partition, s.record_offset, s.value, s.record_key, s.timestamp,
+SELECT s.op, s.mop, s.position, s.topic, s.partition, s.record_offset, s.value, s.record_key, s.timestamp,
   s.isolation, s.clock, s.began, s.answered
 FROM reads s
 JOIN offsets_acknowledged_twice t ON s.topic = t.topic AND s.partition = t.partition

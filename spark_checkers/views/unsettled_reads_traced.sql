@@ -11,6 +11,7 @@ SELECT u.*, coalesce(m.senders, 0) AS senders, m.sent_op, m.sent_position, m.sen
   s.producer_epoch, s.base_sequence, s.transaction, s.clock AS sent_clock, s.began AS sent_began,
   s.ended AS sent_ended
 FROM unsettled_reads u
-LEFT JOIN unsettled_reads_by_send m ON u.op = m.op AND u.position = m.position AND u.topic = m.topic
+LEFT JOIN unsettled_reads_by_send m ON u.op = m.op AND u.mop = m.mop AND u.position = m.position
+  AND u.topic = m.topic
   AND u.partition = m.partition
 LEFT JOIN sent s ON m.sent_op = s.op AND m.topic = s.topic AND m.partition = s.partition
