@@ -112,7 +112,9 @@ def run_plan(sut: Sut, plan: Plan) -> RunPlan:
         brokers=_brokers_expected(sut) if CLASSIC in plan.profiles else None,
         day=None if plan.day is None else plan.day.isoformat(),
         waivers=tuple(
-            PlannedWaiver(rule=one.rule, reason=one.reason, until=one.until.isoformat())
+            PlannedWaiver(
+                rule=CATALOGUE[one.rule].id, reason=one.reason, until=one.until.isoformat()
+            )
             for one in sut.waivers
         ),
     )
