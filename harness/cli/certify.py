@@ -25,7 +25,7 @@ from harness.cli.hashes import VERDICT_FILE
 from harness.cli.java import java_home_for_spark
 from harness.cli.judged_run import documents, keep
 from harness.cli.progress import Stage, plural, printable
-from harness.cli.runs import RUNS, next_run
+from harness.cli.runs import RUNS, called, next_run
 from harness.history import Run
 from harness.history.run import HEADER_FILE
 from harness.rules import Catalogue, Conclusion
@@ -82,7 +82,7 @@ def run(options: Options) -> int:
     if options.as_json:
         told = documents(conclusion)[VERDICT_FILE]
         print("\n".join(map(printable, told.split("\n"))), end="")
-    for line in terminal.closing(conclusion, str(folder)):
+    for line in terminal.closing(conclusion, str(folder), called(folder)):
         stage.say(line)
     return conclusion.exit_code
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from harness.cli.certify import open_chosen_engine
 from harness.cli.judged_run import judge_again
 from harness.cli.progress import Stage
-from harness.cli.runs import find_run
+from harness.cli.runs import called, find_run
 from harness.history.sources import Source
 from harness.rules import Conclusion
 from harness.scratch import ScratchFolder
@@ -59,5 +59,5 @@ def show(stage: Stage, conclusion: Conclusion, folder: Path) -> None:
     )
     stage.say(f"recorded   {header.get('started')} to {conclusion.ended or 'an unknown end'}")
     stage.detail("faults", conclusion.faults.landed)
-    for line in terminal.closing(conclusion, str(folder)):
+    for line in terminal.closing(conclusion, str(folder), called(folder)):
         stage.say(line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,11 @@ def next_run(parent: Path = RUNS) -> str:
     while str(number) in taken:
         number += 1
     return str(number)
+
+
+def called(folder: Path) -> str:
+    """What a run is called on a command line: by its number, or by its folder."""
+    return folder.name if folder.parent == RUNS else shlex.quote(str(folder))
 
 
 def find_run(name: str) -> Path:
