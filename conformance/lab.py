@@ -14,7 +14,6 @@ from pathlib import Path
 
 from conformance.catalogue import CATALOGUE
 from conformance.classic.arena import plan_of
-from conformance.classic.external_nodes import MOST_BROKERS
 from conformance.classic.lab import record_classic
 from conformance.classic.offers import part_name, planned_parts
 from conformance.scenario import Scenario, on_topic
@@ -112,7 +111,9 @@ def run_plan(sut: Sut, plan: Plan) -> RunPlan:
         brokers=_brokers_expected(sut) if CLASSIC in plan.profiles else None,
         day=None if plan.day is None else plan.day.isoformat(),
         waivers=tuple(
-            PlannedWaiver(rule=one.rule, reason=one.reason, until=one.until.isoformat())
+            PlannedWaiver(
+                rule=CATALOGUE[one.rule].id, reason=one.reason, until=one.until.isoformat()
+            )
             for one in sut.waivers
         ),
     )
@@ -136,7 +137,7 @@ def _brokers_expected(sut: Sut) -> int | None:
     if sut.startable:
         return len(plan_of().broker_ids)
     listed = len((sut.bootstrap or "").split(","))
-    return min(listed, MOST_BROKERS) if listed > 1 else None
+    return listed if listed > 1 else None
 
 
 def record(run: Run, sut: Sut, plan: Plan, *, progress: Progress = lambda text: None) -> Recorded:

@@ -104,12 +104,14 @@ def summary(judgement: Judgement) -> str:
     return f"{rules}: {counts}"
 
 
-def closing(conclusion: Conclusion, folder: str) -> Iterator[str]:
-    """Everything below the stages of a run: sections, findings, what is missing, the headline."""
+def closing(conclusion: Conclusion, folder: str, run: str) -> Iterator[str]:
+    """Everything below the stages of a run: sections, findings, what is missing, the headline.
+
+    `run` is what the run is called on a command line.
+    """
     judgement = conclusion.judgement
     yield ""
     yield from sections(judgement)
-    run = str(conclusion.header.get("run"))
     yield from details(judgement, Where.of_run(run, folder))
     yield ""
     yield from _remarks(conclusion)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from harness.history.plan import Part, RunPlan, Skip
@@ -51,6 +51,25 @@ def faults_seen(plan: RunPlan, skips: Iterable[Skip], windows: Sequence[Landed])
         ),
         not_tried={part.name: skipped[part.name] for part in with_faults if part.name in skipped},
     )
+
+
+def unsaid(
+    plan: RunPlan, skips: Iterable[Skip], windows: Iterable[Landed], brokers: Collection[int]
+) -> tuple[str, ...]:
+    """What the history leaves open about its own plan."""
+    tried = {window.part for window in windows}
+    both = [skip.name for skip in skips if skip.what == "part" and skip.name in tried]
+    told = [f"it skips {name}, and has faults of it" for name in dict.fromkeys(both)]
+    if plan.brokers and not brokers:
+        told.append(f"it does not say which of {plan.brokers} brokers were found")
+    return tuple(told)
+
+
+def not_examined(plan: RunPlan, skips: Iterable[Skip]) -> dict[str, str]:
+    """Profiles that are claimed and were not examined, with the reason."""
+    reasons = {skip.name: skip.reason for skip in skips if skip.what == "profile"}
+    left = [name for name in plan.claimed if name not in plan.examined]
+    return {name: reasons.get(name, "no reason is given") for name in left}
 
 
 def missing_fault(part: Part, windows: Iterable[Landed]) -> str | None:
@@ -145,21 +164,30 @@ class Standing:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst verdict that no waiver excuses."""
+        """The worst verdict that no waiver excuses; a run that is not whole never passes, and one
+        that is damaged accuses of nothing."""
+        if self.judgement.damaged:
+            return Verdict.NO_PROOF
         if self.stale:
             return Verdict.FAIL
         judged = self.judgement.judged
-        unexcused = [one.verdict for one in judged if one.rule.id not in self.waived]
-        return Verdict.worst(unexcused) if unexcused or not judged else Verdict.PASS
+        unexcused = [one.verdict for one in judged if not self._excused(one)]
+        worst = Verdict.worst(unexcused) if unexcused or not judged else Verdict.PASS
+        whole = self.judgement.complete or worst is Verdict.FAIL
+        return worst if whole else Verdict.worst((worst, Verdict.NO_PROOF))
+
+    def _excused(self, judged: Judged) -> bool:
+        """Whether a waiver excuses it: what is known to fail, and nothing else."""
+        return judged.rule.id in self.waived and judged.verdict in (Verdict.FAIL, Verdict.WEAK)
 
     @property
     def survived(self) -> bool:
         """Whether each examined profile was hurt in every way that it promises to survive."""
-        promised = [part for part in self.plan.parts if part.promised]
+        promised = [part for part in self.plan.parts if part.promised and part.faults]
         hurt = {part.profile for part in promised}
         missing = {*self.faults.missed, *self.faults.not_tried}
         whole = hurt.issuperset(self.plan.examined)
-        return whole and not any(part.name in missing for part in promised)
+        return whole and bool(hurt) and not any(part.name in missing for part in promised)
 
     @property
     def certified(self) -> bool:
@@ -175,7 +203,7 @@ class Standing:
         if judgement.damaged:
             return f"DAMAGED  {judgement.problems[0]}"
         fails = [one for one in judgement.judged if one.verdict is Verdict.FAIL]
-        broken = sum(one.rule.id not in self.waived for one in fails)
+        broken = sum(not self._excused(one) for one in fails)
         reasons = [f"{broken} must broken"] if broken else []
         reasons += ["stale waiver"] if self.stale else []
         if reasons:
@@ -183,7 +211,9 @@ class Standing:
         if self.verdict is Verdict.BROKEN:
             return f"LAB BROKEN  {_rules(judgement.count(Verdict.BROKEN))} not judged"
         if self.verdict is Verdict.NO_PROOF:
-            return f"NO PROOF  for {_rules(judgement.count(Verdict.NO_PROOF))}"
+            count = judgement.count(Verdict.NO_PROOF)
+            nothing = "no rule was judged" if judgement.complete else "the run is incomplete"
+            return f"NO PROOF  {f'for {_rules(count)}' if count else nothing}"
         return self._conformant
 
     @property

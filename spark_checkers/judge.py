@@ -9,7 +9,7 @@ kept violation.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,9 @@ from spark_checkers.conclusion import (
     depths,
     faults_seen,
     held_against_plan,
+    not_examined,
     rules_hash,
+    unsaid,
     waivers,
 )
 from spark_checkers.engine import Engine
@@ -87,6 +89,7 @@ def _concluded(
         Landed(fault=row["fault"], part=row["plan_part"], landed=bool(row["landed"]))
         for row in engine.rows("SELECT fault, plan_part, landed FROM fault_windows")
     ]
+    lacks += unsaid(plan, skips, windows, found := _brokers(engine))
     judged = held_against_plan(judgement.judged, plan, skips, windows)
     judgement = replace(judgement, judged=judged)
     waived, stale = waivers(plan, judgement)
@@ -94,7 +97,7 @@ def _concluded(
         plan=plan,
         judgement=judgement,
         faults=faults_seen(plan, skips, windows),
-        brokers=Brokers(expected=plan.brokers, found=_brokers(engine)),
+        brokers=Brokers(expected=plan.brokers, found=found),
         waived=waived,
         stale=stale,
         lacks=lacks,
@@ -110,7 +113,7 @@ def _concluded(
         depth=depths(judgement, plan, catalogue),
         faults=standing.faults,
         brokers=standing.brokers,
-        not_examined={skip.name: skip.reason for skip in skips if skip.what == "profile"},
+        not_examined=not_examined(plan, skips),
         waived=waived,
         stale=stale,
         lacks=lacks,
@@ -126,15 +129,15 @@ def _plan_of(
     if header.get("suite") != __version__:
         lacks.append(f"it was recorded by suite {header.get('suite')}, this is {__version__}")
     rows = engine.rows("SELECT detail FROM plans ORDER BY index")
-    try:
-        plan = RunPlan.read(json.loads(rows[0]["detail"]))
-        unknown = [rule for rule in plan.rules if rule not in catalogue]
-        if unknown:
-            lacks.append(f"it names rules that are not in this catalogue: {', '.join(unknown)}")
-        return plan, tuple(lacks)
-    except IndexError:
+    if not rows:
         lacks.append("it has no plan: which faults and rules were asked for is not known")
-    except (TypeError, ValueError, KeyError) as cause:
+    elif len(rows) > 1:
+        lacks.append(f"it has {len(rows)} plans: which of them was carried out is not known")
+    try:
+        if rows:
+            plan = RunPlan.read(json.loads(rows[0]["detail"]))
+            return plan, (*lacks, *_unfounded(plan, header, catalogue))
+    except ValueError as cause:
         lacks.append(f"its plan cannot be read: {str(cause)[:120]}")
     profiles = [str(name) for name in header.get("profiles") or ()]
     rules = catalogue.of_profiles(profiles).played()
@@ -150,6 +153,20 @@ def _plan_of(
     return plan, tuple(lacks)
 
 
+def _unfounded(plan: RunPlan, header: Mapping[str, Any], catalogue: Catalogue) -> Iterator[str]:
+    """What a plan says that catalogue and header do not bear out."""
+    waived = [waiver.rule for waiver in plan.waivers]
+    if unknown := [rule for rule in (*plan.rules, *waived) if rule not in catalogue]:
+        yield f"it names rules that are not in this catalogue: {', '.join(unknown)}"
+    if sorted(map(str, header.get("profiles") or ())) != sorted(plan.examined):
+        yield "its header names other profiles than its plan examines"
+    asked = {rule.id for rule in catalogue.of_profiles(plan.examined).played()}
+    if plan.whole and not asked:
+        yield "its plan examines no profile that has rules"
+    elif left_out := sorted(asked.difference(plan.rules)) if plan.whole else []:
+        yield f"its plan calls itself whole and leaves out {', '.join(left_out)}"
+
+
 _BROKERS = """
     SELECT detail FROM probes_other
     WHERE what = 'brokers'
@@ -159,7 +176,8 @@ _BROKERS = """
 
 def _brokers(engine: Engine) -> tuple[int, ...]:
     found = [json.loads(row["detail"]) for row in engine.rows(_BROKERS)]
-    return tuple(sorted(int(row["id"]) for row in found if isinstance(row, dict) and "id" in row))
+    told = [row.get("id") for row in found if isinstance(row, dict)]
+    return tuple(sorted({one for one in told if type(one) is int}))
 
 
 def result_tables(judgement: Judgement) -> dict[str, Any]:

@@ -35,7 +35,6 @@ ANSWERS_S = 5.0
 READY_S = 120.0
 GONE_S = 10.0
 PAUSE_S = 0.1
-MOST_BROKERS = 3
 
 ASKED = (
     CreateTopicsRequest,
@@ -50,7 +49,7 @@ _LOST = (OSError, TimeoutError)
 
 
 def find_brokers(sut: Sut) -> dict[int, Address]:
-    """The brokers to play on, three of them at most, by id."""
+    """The brokers that Metadata names, by id."""
     return asyncio.run(_find_brokers(sut))
 
 
@@ -69,7 +68,7 @@ async def _find_brokers(sut: Sut) -> dict[int, Address]:
         except _LOST:
             continue
         if found:
-            return dict(sorted(found.items())[:MOST_BROKERS])
+            return dict(sorted(found.items()))
     if wrong:
         raise UsageError(f"{sut.name} is no broker that the lab can talk to at {wrong}")
     raise CannotConnect(f"no broker of {sut.name} answers at {sut.bootstrap}")

@@ -28,18 +28,20 @@ from harness.sut.process_hook import ProcessHook
 from harness.worlds.place import take_place
 from harness.worlds.recorder import Recorder
 from reference_impl.decisions import Mutant, load_mutant, mutated
+from reference_impl.ports import Address
 
 Progress = Callable[[str], None]
 SIMULATED_BOUND_S = 30.0  # of simulated time
 EXTERNAL_BOUND_S = 120.0
 SIMULATED_PACE = 2.5  # every request costs as much here as in earnest, and time costs nothing
 EXTERNAL_LASTS_S = 15.0  # Kafka's own settings take nine to notice that a broker is gone
+MOST_BROKERS = 3  # of a system that the lab has not started
 KAFKA_LOGS = "nodes"  # in the run folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Campaigned:
-    """On which brokers a campaign was played, and which faults were not, with the reason."""
+    """The brokers that were found, and which faults were not played, with the reason."""
 
     brokers: tuple[int, ...]
     not_played: Mapping[str, str] = field(default_factory=dict)
@@ -67,7 +69,8 @@ def record_classic(
     if world not in _worlds_of(sut):
         raise UsageError(f"the profile classic cannot be played on {sut.name} in {world}")
     progress("starting a cluster" if sut.startable else "looking for its brokers")
-    with _opened(run, sut, world, mutants) as arena:
+    found = {} if sut.startable else find_brokers(sut)
+    with _opened(run, sut, world, mutants, found) as arena:
         offered = faults_offered(sut, world, arena.brokers)
         played = tuple(one for one in offered if one in faults)
         lasts = lasts_s or (LASTS_S if sut.startable else EXTERNAL_LASTS_S)
@@ -82,7 +85,7 @@ def record_classic(
         asyncio.run(_play(campaign, tidy_up=not sut.startable))
         arena.writer.close()
         return Campaigned(
-            brokers=arena.brokers,
+            brokers=tuple(found) or arena.brokers,
             not_played=not_offered(sut, world, arena.brokers),
         )
 
@@ -134,21 +137,21 @@ def _in_simulation(
 
 
 def _opened(
-    run: Run, sut: Sut, world: str, mutants: tuple[str, ...]
+    run: Run, sut: Sut, world: str, mutants: tuple[str, ...], found: Mapping[int, Address]
 ) -> AbstractContextManager[LiveArena]:
     if sut.apache_kafka:
         return _in_containers(run) if world == "docker" else _apache_kafka(run)
-    return _reference(run, mutants) if sut.reference else _external(run, sut)
+    return _reference(run, mutants) if sut.reference else _external(run, sut, found)
 
 
 @contextmanager
-def _external(run: Run, sut: Sut) -> Iterator[LiveArena]:
-    """Somebody else's brokers; all of them run again when it is left."""
+def _external(run: Run, sut: Sut, found: Mapping[int, Address]) -> Iterator[LiveArena]:
+    """Somebody else's brokers, `MOST_BROKERS` of them; all run again when it is left."""
     hook = sut.hooks.get(PROCESS)
-    found = find_brokers(sut)
-    nodes = ExternalNodes(found, ProcessHook(hook.command, sut.folder) if hook else None)
+    played = dict(list(found.items())[:MOST_BROKERS])
+    nodes = ExternalNodes(played, ProcessHook(hook.command, sut.folder) if hook else None)
     with nodes.mended():
-        yield LiveArena(run, nodes, world="external", brokers=tuple(found))
+        yield LiveArena(run, nodes, world="external", brokers=tuple(played))
 
 
 @contextmanager

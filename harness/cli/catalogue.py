@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 from conformance.catalogue import CATALOGUE
 from conformance.proofs import LINE_MAP, mutants_of, recorded_statuses
 from conformance.scenarios import SCENARIOS
-from harness.cli.hashes import VERDICT_FILE
 from harness.cli.progress import printable
-from harness.cli.runs import RUNS, read_json
+from harness.cli.runs import judged_document, runs_by_age
+from harness.history.errors import HistoryError
 from harness.rules import Cycles, Holds, Judge, Rule
 from harness.rules.linemap import compact, load_line_map
+from harness.sut import UsageError
 from reports.terminal import citation, wrapped
 
 
@@ -81,13 +83,13 @@ def _facts(rule: Rule) -> list[tuple[str, str]]:
 
 
 def _last_findings(rule: Rule) -> list[tuple[str, str]]:
-    verdicts = sorted(RUNS.glob(f"*/{VERDICT_FILE}"), key=lambda p: p.stat().st_mtime)
-    for path in reversed(verdicts):
-        entries = read_json(path).get("rules", [])
-        for entry in entries:
-            if entry.get("id") == rule.id and entry.get("findings"):
-                first = entry["findings"][0]
-                return [("last seen", f"run {path.parent.name}, op {first['op']}: {first['seen']}")]
+    for folder in reversed(runs_by_age()):
+        with suppress(UsageError, HistoryError, KeyError, TypeError, IndexError):
+            for entry in judged_document(folder)["rules"]:
+                if entry["id"] == rule.id and entry["findings"]:
+                    first = entry["findings"][0]
+                    seen = f"run {folder.name}, op {first['op']}: {first['seen']}"
+                    return [("last seen", seen)]
     return []
 
 

@@ -25,8 +25,9 @@ from harness.cli.hashes import VERDICT_FILE
 from harness.cli.java import java_home_for_spark
 from harness.cli.judged_run import documents, keep
 from harness.cli.progress import Stage, plural, printable
-from harness.cli.runs import RUNS, next_run
+from harness.cli.runs import RUNS, called, next_run
 from harness.history import Run
+from harness.history.run import HEADER_FILE
 from harness.rules import Catalogue, Conclusion
 from harness.sut import Sut, UsageError, find_sut, reference_sut
 from reports import terminal
@@ -81,7 +82,7 @@ def run(options: Options) -> int:
     if options.as_json:
         told = documents(conclusion)[VERDICT_FILE]
         print("\n".join(map(printable, told.split("\n"))), end="")
-    for line in terminal.closing(conclusion, str(folder)):
+    for line in terminal.closing(conclusion, str(folder), called(folder)):
         stage.say(line)
     return conclusion.exit_code
 
@@ -98,19 +99,31 @@ def replay(
     asked = header.get("options")
     if not isinstance(asked, dict):
         raise UsageError(f"run {name} was not made by certify; there is nothing to repeat")
+    for kind, needed in _ASKED.items():
+        for field_ in needed:
+            if type(asked.get(field_)) is not kind:
+                raise UsageError(f"the header of run {name} does not say {field_}: {HEADER_FILE}")
     return run(
         Options(
             sut=asked["sut"],
-            profiles=tuple(asked["profiles"]),
-            rules=tuple(rules or asked["rules"]),
+            profiles=tuple(map(str, asked["profiles"])),
+            rules=tuple(rules or map(str, asked["rules"])),
             world=asked["world"],
-            seed=int(asked["seed"]),
-            rounds=int(asked["rounds"]),
+            seed=asked["seed"],
+            rounds=asked["rounds"],
             engine=engine or asked["engine"],
-            mutants=tuple(asked["mutants"]),
+            mutants=tuple(map(str, asked["mutants"])),
             as_json=as_json,
         )
     )
+
+
+# What a header says of the command, by type.
+_ASKED = {
+    str: ("sut", "world", "engine"),
+    int: ("seed", "rounds"),
+    list: ("profiles", "rules", "mutants"),
+}
 
 
 def _system(options: Options) -> Sut:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.cli.check_one import Found, found_by_rules
-from harness.cli.hashes import HASHES_FILE, VERDICT_FILE
+from harness.cli.hashes import is_judged
 from harness.cli.progress import Stage
 from harness.cli.report import LOCAL, judge_folder, show
-from harness.history.run import HEADER_FILE, Run
+from harness.history.plan import LAB
+from harness.history.run import HEADER_FILE, SHARDS_FOLDER, Run
 from harness.rules import Conclusion, Verdict
 
 _VALID = {Verdict.PASS: True, Verdict.WEAK: True, Verdict.FAIL: False}
@@ -19,8 +20,8 @@ def is_run(place: str) -> bool:
     folder = Path(place)
     if "://" in place or not (folder / HEADER_FILE).is_file():
         return False
-    judged = any((folder / name).exists() for name in (VERDICT_FILE, HASHES_FILE))
-    return judged or isinstance(Run.open(folder).header.get("options"), dict)
+    planned = (folder / SHARDS_FOLDER / f"{LAB}.jsonl").exists()
+    return planned or is_judged(folder) or "options" in Run.open(folder).header
 
 
 def check_run(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from harness.cli.hashes import altered
 from harness.cli.progress import printable
 from harness.cli.runs import find_run, judged_document, mutants_told
 from harness.rules import Verdict
@@ -16,10 +17,14 @@ def run(names: Sequence[str]) -> int:
     """Print the matrix; rules on which the runs differ come first."""
     if len(names) < 2:
         raise UsageError("compare needs at least two runs; `./tidemark runs` lists them")
-    documents = [judged_document(find_run(name)) for name in names]
-    columns = [{rule["id"]: Verdict(rule["verdict"]) for rule in doc["rules"]} for doc in documents]
-    for number, (name, document) in enumerate(zip(names, documents, strict=True), start=1):
-        print(f"{number}  run {name}: {_title(document)}")
+    folders = [find_run(name) for name in names]
+    documents = [judged_document(folder) for folder in folders]
+    columns = [
+        {str(rule["id"]): Verdict(rule["verdict"]) for rule in doc["rules"]} for doc in documents
+    ]
+    for number, (folder, document) in enumerate(zip(folders, documents, strict=True), start=1):
+        changed = "".join(f" · tampered: {one}" for one in altered(folder)[:1])
+        print(printable(f"{number}  run {names[number - 1]}: {_title(document)}{changed}"))
     print()
     rules = sorted({rule for column in columns for rule in column})
     differing = [rule for rule in rules if len({column.get(rule) for column in columns}) > 1]
@@ -27,16 +32,15 @@ def run(names: Sequence[str]) -> int:
     for rule in differing:
         marks = [SYMBOL[v] if (v := column.get(rule)) is not None else " " for column in columns]
         words = " → ".join(_word(column.get(rule)) for column in columns)
-        print(f"{rule}  {' '.join(marks)}  {words}")
+        print(printable(f"{rule}  {' '.join(marks)}  {words}"))
     print(f"\n{len(rules)} rules: {len(rules) - len(differing)} alike, {len(differing)} differ")
     return 0
 
 
 def _title(document: dict[str, Any]) -> str:
-    return printable(
-        f"{document['sut']} {document['sut_version']} in {document['world']},"
-        f" seed {document['seed']}{mutants_told(document)}: {document['verdict']}"
-    )
+    told = {name: document.get(name) for name in ("sut", "sut_version", "world", "seed", "verdict")}
+    what = f"{told['sut']} {told['sut_version']} in {told['world']}, seed {told['seed']}"
+    return f"{what}{mutants_told(document)}: {told['verdict']}"
 
 
 def _word(verdict: Verdict | None) -> str:

@@ -11,6 +11,9 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from harness.history.errors import HistoryUnreadable
+from harness.history.files import open_regular, read_object
+
 VERDICT_FILE = "verdict.json"
 CERTIFICATE_FILE = "certificate.json"
 HASHES_FILE = "hashes.json"
@@ -28,29 +31,38 @@ _PATTERNS = ("shards/*.jsonl", f"{TABLES_FOLDER}/*.parquet")
 _BLOCK_BYTES = 1024 * 1024
 
 
-def write_hashes(folder: Path) -> None:
-    """Hash every file that a verdict rests on or consists of."""
+def staged(folder: Path, name: str) -> Path:
+    """Where a derived file is written before it gets its name."""
+    return folder / f"{name}.tmp"
+
+
+def is_judged(folder: Path) -> bool:
+    """Whether a folder was judged, to the end: while a verdict is being kept it is not."""
+    if staged(folder, HASHES_FILE).exists():
+        return False
+    return any((folder / name).exists() for name in (VERDICT_FILE, CERTIFICATE_FILE, HASHES_FILE))
+
+
+def hashes_document(folder: Path) -> str:
+    """The hashes of every file that a verdict rests on or consists of."""
     hashes = {name: _sha256(folder / name) for name in sorted(_hashed(folder))}
-    (folder / HASHES_FILE).write_text(json.dumps(hashes, indent=1) + "\n", encoding="utf-8")
+    return json.dumps(hashes, indent=1) + "\n"
 
 
 def altered(folder: Path) -> list[str]:
     """What of a judged folder is not as it was when it was judged, by its hashes alone."""
     try:
-        hashes = json.loads((folder / HASHES_FILE).read_text(encoding="utf-8"))
-        if not isinstance(hashes, dict):
-            raise ValueError
-    except FileNotFoundError:
-        return [f"{HASHES_FILE} is missing"]
-    except (OSError, ValueError):
-        return [f"{HASHES_FILE} cannot be read"]
+        hashes = read_object(folder / HASHES_FILE)
+    except HistoryUnreadable:
+        there = (folder / HASHES_FILE).exists()
+        return [f"{HASHES_FILE} {'cannot be read' if there else 'is missing'}"]
     found = set(_hashed(folder))
     wrong = [f"{name} is missing" for name in sorted(set(hashes) - found)]
     wrong += [f"{name} was added" for name in sorted(found - set(hashes))]
     wrong += [
         f"{name} was changed"
         for name in sorted(found & set(hashes))
-        if _sha256(folder / name) != hashes[name]
+        if _digest(folder / name) != hashes[name]
     ]
     return wrong
 
@@ -61,9 +73,17 @@ def _hashed(folder: Path) -> Iterator[str]:
     yield from (str(path.relative_to(folder)) for path in named if path.is_file())
 
 
+def _digest(path: Path) -> str | None:
+    """The hash of a file; None if it cannot be read."""
+    try:
+        return _sha256(path)
+    except (OSError, HistoryUnreadable):
+        return None
+
+
 def _sha256(path: Path) -> str:
     digest = hashlib.sha256()
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         while block := file.read(_BLOCK_BYTES):
             digest.update(block)
     return digest.hexdigest()

@@ -14,7 +14,8 @@ from typing import Any, TextIO
 
 from harness.cli import certify
 from harness.cli.progress import plural, printable
-from harness.cli.runs import find_run, read_json
+from harness.cli.runs import find_run
+from harness.history.run import Run
 from harness.state_machines.program import program_of
 from harness.state_machines.replay import Replayed, replay
 from harness.sut.errors import UsageError
@@ -33,7 +34,7 @@ def run(
 ) -> int:
     """The exit code of the run; of a machine's: 0 clean now, 1 found again, 2 stopped before."""
     folder = find_run(name)
-    header = read_json(folder / "header.json")
+    header = Run.open(folder).header
     if "machine" in header:
         if rules or engine:
             raise UsageError(

@@ -12,7 +12,8 @@ from pathlib import Path
 from harness.cli.certify import open_chosen_engine
 from harness.cli.judged_run import judge_again
 from harness.cli.progress import Stage
-from harness.cli.runs import find_run
+from harness.cli.runs import called, find_run
+from harness.history.sources import Source
 from harness.rules import Conclusion
 from harness.scratch import ScratchFolder
 from reports import terminal
@@ -34,7 +35,7 @@ def judge_folder(
     folder: Path, stage: Stage, *, engine: str | None = None, master: str = LOCAL
 ) -> Conclusion:
     """Judge a run folder again, on the engine asked for or on the one for its size."""
-    size = sum(path.stat().st_size for path in folder.glob("*.jsonl"))
+    size = Source(name=str(folder), address=str(folder)).bytes_on_disk or 0
     name = engine or ("inline" if size <= SMALL_BYTES else "spark")
     with (
         ScratchFolder("report") as scratch,
@@ -58,5 +59,5 @@ def show(stage: Stage, conclusion: Conclusion, folder: Path) -> None:
     )
     stage.say(f"recorded   {header.get('started')} to {conclusion.ended or 'an unknown end'}")
     stage.detail("faults", conclusion.faults.landed)
-    for line in terminal.closing(conclusion, str(folder)):
+    for line in terminal.closing(conclusion, str(folder), called(folder)):
         stage.say(line)

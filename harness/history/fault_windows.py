@@ -45,6 +45,10 @@ class FaultWindows:
             if phase == "end":
                 return
             window = self._open[key] = self._begin(event)
+        elif (window["fault"], window["target"]) != (event["name"], event["target"]):
+            of = f"{window['fault']} on {window['target']}"
+            self._problem(event, f"{phase} of {_named(event)} under the id of {of}; left out")
+            return
         elif phase == "begin":
             self._problem(event, f"{_named(event)} begins again before it ended; one window")
         if phase == "landed":

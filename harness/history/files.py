@@ -7,12 +7,15 @@ after it is opened, so that nothing can change places in between.
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, Final
 
 from .errors import HistoryUnreadable
+
+DOCUMENT_BYTES: Final = 64 * 1024 * 1024
 
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -39,6 +42,28 @@ def read_regular(path: Path) -> bytes:
     """All that is in a regular file."""
     with open_regular(path) as file:
         return file.read()
+
+
+def read_document(path: Path) -> bytes:
+    """All that is in a file which people could read; one larger than `DOCUMENT_BYTES` is none."""
+    with open_regular(path) as file:
+        found = file.read(DOCUMENT_BYTES + 1)
+    if len(found) > DOCUMENT_BYTES:
+        raise HistoryUnreadable(f"{path} is larger than {DOCUMENT_BYTES} bytes")
+    return found
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The JSON object in a document; `HistoryUnreadable` whatever else is there."""
+    try:
+        found = json.loads(read_document(path))
+    except OSError as cause:
+        raise HistoryUnreadable(f"{path} cannot be read: {cause.strerror}") from None
+    except (ValueError, RecursionError) as cause:
+        raise HistoryUnreadable(f"{path} is not JSON: {str(cause)[:120]}") from None
+    if not isinstance(found, dict):
+        raise HistoryUnreadable(f"{path} is not a JSON object")
+    return found
 
 
 def _refuse(path: Path, mode: int) -> None:

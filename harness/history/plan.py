@@ -8,8 +8,9 @@ of its own, whose clock only counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import date
 from typing import Any, Final
 
 from .lines import Event
@@ -68,12 +69,15 @@ class RunPlan:
 
     @classmethod
     def read(cls, event: Mapping[str, Any]) -> RunPlan:
-        """The plan in an event that keeps to the schema; ValueError or TypeError otherwise."""
+        """The plan in an event whose top level keeps to the schema; ValueError if the rest of it
+        does not, or if a day is no day."""
         given = {name: event[name] for name in cls.__slots__ if name in event}
         for name in ("rules", "claimed", "examined", "mutants"):
             given[name] = _texts(given.get(name, ()))
         given["parts"] = tuple(_part(one) for one in given.get("parts", ()))
-        given["waivers"] = tuple(PlannedWaiver(**one) for one in given.get("waivers", ()))
+        given["waivers"] = tuple(_waiver(one) for one in given.get("waivers", ()))
+        if given.get("day") is not None:
+            date.fromisoformat(given["day"])
         return cls(**given)
 
 
@@ -116,15 +120,35 @@ class LabShard:
         self._writer.write({**event, "time": self._writer.lines, "clock": LAB})
 
 
-def _part(given: Mapping[str, Any]) -> Part:
-    told = {name: given[name] for name in Part.__slots__ if name in given}
+def _part(given: object) -> Part:
+    told = _fields(given, Part, needed=("name", "profile"))
     for name in ("rules", "faults"):
         told[name] = _texts(told.get(name, ()))
+    flags = [told[name] for name in ("required", "promised") if name in told]
+    if not all(isinstance(flag, bool) for flag in flags):
+        raise ValueError(f"part {told['name']}: required and promised are true or false")
+    if told.get("scope", "rules") not in ("rules", "profile"):
+        raise ValueError(f"part {told['name']}: there is no scope {str(told['scope'])[:40]!r}")
     return Part(**told)
 
 
-def _texts(given: Iterable[Any]) -> tuple[str, ...]:
-    found = tuple(given)
-    if not all(isinstance(one, str) for one in found):
-        raise ValueError(f"a list of texts is needed, not {str(found)[:80]}")
-    return found
+def _waiver(given: object) -> PlannedWaiver:
+    told = _fields(given, PlannedWaiver, needed=("rule", "reason", "until"))
+    date.fromisoformat(told["until"])
+    return PlannedWaiver(**told)
+
+
+def _fields(given: object, of: type[Part | PlannedWaiver], needed: Sequence[str]) -> dict[str, Any]:
+    """What an object says of a part or a waiver; texts are needed, other fields are left out."""
+    if not isinstance(given, Mapping):
+        raise ValueError(f"an object is needed, not {str(given)[:80]}")
+    for name in needed:
+        if not isinstance(given.get(name), str):
+            raise ValueError(f"{name} must be a text, not {str(given.get(name))[:80]}")
+    return {name: given[name] for name in of.__slots__ if name in given}
+
+
+def _texts(given: object) -> tuple[str, ...]:
+    if not isinstance(given, list | tuple) or not all(isinstance(one, str) for one in given):
+        raise ValueError(f"a list of texts is needed, not {str(given)[:80]}")
+    return tuple(given)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from .errors import RunFolderError
-from .files import read_regular
+from .files import read_document
 from .lines import BadLine, Event, decode, encode
 from .schema import FORMAT, line_fault
 from .seal import Sealed, seal_shards
@@ -76,7 +76,7 @@ class Run:
         """A run made before, by this process or another."""
         folder = Path(folder)
         try:
-            line = read_regular(folder / HEADER_FILE)
+            line = read_document(folder / HEADER_FILE)
         except OSError as cause:
             raise RunFolderError(
                 f"{folder} is not a run folder: {HEADER_FILE}: {cause.strerror}"

@@ -16,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Final, TypeAlias
+from typing import BinaryIO, Final, TypeAlias
 
+from .errors import HistoryUnreadable
 from .files import open_regular
 from .lines import BadLine, Event, LineFeed, decode
 from .problems import Problem, ProblemLog
@@ -29,19 +30,27 @@ Merged: TypeAlias = tuple[int, int, int, str, bytes]
 _EVENT_KINDS: Final = frozenset(EVENT_KINDS)
 
 
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return open_regular(path, buffering=0)
+    except OSError as cause:
+        raise HistoryUnreadable(f"cannot read {path}: {cause.strerror}") from cause
+
+
 class ShardReader:
     """Iterate once over the event lines of a shard; afterwards ask what was wrong with it."""
 
     def __init__(self, path: Path, at: int) -> None:
         """`at` is the shard's place among all shards by name; it breaks ties of time."""
-        self.writer = path.stem
+        # A file system takes names that are no text; a footer does not.
+        self.writer = path.stem.encode("utf-8", "backslashreplace").decode()
         self.clock: str | None = None
         self.ended_at: str | None = None
         self.events = 0
-        self.problems = ProblemLog(file=f"{path.parent.name}/{path.name}")
+        self.problems = ProblemLog(file=f"{path.parent.name}/{self.writer}{path.suffix}")
         self.notes = ProblemLog(file=self.problems.file)
         self._at = at
-        self._file = open_regular(path, buffering=0)
+        self._file = _opened(path)
         self._number = 0
         self._mortal = False
         self._seen_first = False

@@ -153,6 +153,8 @@ def write_tables(
     folder = Path(folder)
     paths = {name: folder / f"{name}.parquet" for name in TABLES if name in only}
     writers: dict[str, pq.ParquetWriter] = {}
+    if folder.is_symlink():
+        raise RunFolderError(f"{folder} is a link; tables are written where they are asked for")
     try:
         folder.mkdir(parents=True, exist_ok=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from harness.cli.app import main
+from harness.cli.hashes import hashes_document
 
 CERTIFY = "certify --profile migration --world sim --engine inline --rounds 1"
 
@@ -154,16 +156,14 @@ def test_an_edited_folder_is_tampered_and_never_passed(
         assert "CERTIFIED" not in out, headline
     assert tidemark("runs") == 0
     (line,) = capfd.readouterr().out.splitlines()
-    assert "tampered" in line or "without hashes" in line
+    assert "tampered" in line
 
 
 def test_a_hash_that_was_computed_anew_does_not_hide_an_edited_verdict(
     copy: Path, tidemark: Run, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from harness.cli.hashes import write_hashes
-
     edited("verdict.json", passed_instead)(copy)
-    write_hashes(copy)
+    (copy / "hashes.json").write_text(hashes_document(copy), encoding="utf-8")
 
     assert tidemark("report 1") == 2
     assert "verdict.json is not what the evidence gives" in capfd.readouterr().out
@@ -194,6 +194,169 @@ def test_a_folder_without_a_plan_is_judged_and_says_what_it_lacks(
     out = capfd.readouterr().out
     assert "lacks      it has no plan" in out
     assert "\nNO PROOF  for 1 rule" in out
+
+
+def planned(folder: Path, change: Callable[[dict[str, Any]], list[dict[str, Any]]]) -> None:
+    """Write the plan anew, as if the run had been recorded so and never judged."""
+    for name in ("history.jsonl", "verdict.json", "certificate.json", "hashes.json"):
+        (folder / name).unlink()
+    path = folder / "shards/lab.jsonl"
+    first, plan, *others = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    plans = change(plan)
+    others[-1]["lines"] = len(plans) + len(others) - 1
+    lines = [json.dumps(one) + "\n" for one in (first, *plans, *others)]
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+PLANS: dict[str, tuple[Callable[[dict[str, Any]], list[dict[str, Any]]], str]] = {
+    "two plans": (lambda plan: [plan, plan], "it has 2 plans"),
+    "a rule of many": (lambda plan: [plan | {"rules": ["MIG-001"]}], "leaves out MIG-002"),
+    "no profile": (lambda plan: [plan | {"examined": []}], "examines no profile that has rules"),
+    "another profile": (lambda plan: [plan | {"examined": ["classic"]}], "names other profiles"),
+    "unheard-of rules": (lambda plan: [plan | {"rules": ["X-1"]}], "not in this catalogue: X-1"),
+    "promises that hurt nothing": (
+        lambda plan: [plan | {"parts": [part | {"faults": []} for part in plan["parts"]]}],
+        "CONFORMANT WITHOUT FAULTS",
+    ),
+    "no brokers found": (lambda plan: [plan | {"brokers": 3}], "which of 3 brokers were found"),
+    "a part that has no name": (lambda plan: [plan | {"parts": [{}]}], "name must be a text"),
+    "a scope unheard of": (
+        lambda plan: [plan | {"parts": [{"name": "x", "profile": "y", "scope": "z"}]}],
+        "there is no scope 'z'",
+    ),
+    "a day that is none": (lambda plan: [plan | {"day": "soon"}], "its plan cannot be read"),
+    "a waiver without a day": (
+        lambda plan: [plan | {"waivers": [{"rule": "MIG-001", "reason": "", "until": "soon"}]}],
+        "its plan cannot be read",
+    ),
+    "rules in one text": (lambda plan: [plan | {"rules": [["MIG-001"]]}], "a list of texts"),
+}
+
+
+@pytest.mark.parametrize("what", PLANS)
+def test_a_plan_that_lies_or_cannot_be_read_certifies_nothing(
+    copy: Path, tidemark: Run, capfd: pytest.CaptureFixture[str], what: str
+) -> None:
+    change, told = PLANS[what]
+    planned(copy, change)
+
+    assert tidemark("check 1 --engine inline") in (0, 2)
+    out = capfd.readouterr().out
+    assert told in " ".join(out.split())
+    assert "\nCERTIFIED" not in out
+    assert not (copy / "certificate.json").exists()
+
+
+def test_a_claimed_profile_is_named_though_no_line_says_why(
+    copy: Path, tidemark: Run, capfd: pytest.CaptureFixture[str]
+) -> None:
+    planned(copy, lambda plan: [plan | {"claimed": ["migration", "tiered"]}])
+
+    assert tidemark("check 1") == 0
+    assert "unexamined tiered: no reason is given" in capfd.readouterr().out
+
+
+def test_a_waiver_excuses_no_missing_proof(
+    copy: Path, tidemark: Run, capfd: pytest.CaptureFixture[str]
+) -> None:
+    waiver = {"rule": "MIG-001", "reason": "", "until": "2999-01-01"}
+    planned(copy, lambda plan: [plan | {"rules": ["MIG-001"], "waivers": [waiver]}])
+    shard = copy / "shards/sim-0.jsonl"
+    shard.write_bytes(shard.read_bytes()[:-40])
+
+    assert tidemark("check 1") == 2
+    assert "NO PROOF  for 1 rule" in capfd.readouterr().out
+
+
+STRANGE: dict[str, Edit] = {
+    "a pipe": lambda path: os.mkfifo(path),
+    "endless": lambda path: path.symlink_to("/dev/zero"),
+    "a folder": lambda path: path.mkdir(),
+    "too deep": lambda path: path.write_text("[" * 100_000) and None,
+}
+
+
+@pytest.mark.parametrize("what", STRANGE)
+@pytest.mark.parametrize("name", ["hashes.json", "verdict.json"])
+def test_what_is_no_document_is_named_and_not_waited_for(
+    copy: Path, tidemark: Run, capfd: pytest.CaptureFixture[str], name: str, what: str
+) -> None:
+    shutil.copytree(copy, copy.parent / "2")
+    (copy / name).unlink()
+    STRANGE[what](copy / name)
+
+    assert tidemark("report 1") == 2
+    assert f"TAMPERED  {name}" in capfd.readouterr().out
+    assert tidemark("runs") == 0
+    assert name in capfd.readouterr().out
+    assert tidemark("compare 1 2") == (64 if name == "verdict.json" else 0)
+    told = capfd.readouterr()
+    assert name in told.out + told.err
+
+
+def test_a_shard_that_leads_nowhere_is_named(
+    copy: Path, tidemark: Run, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (copy / "shards/smoke.jsonl").unlink()
+    (copy / "shards/smoke.jsonl").symlink_to("nowhere")
+
+    assert tidemark("report 1") == 64
+    assert "cannot read runs/1/shards/smoke.jsonl" in capfd.readouterr().err
+
+
+def test_a_verdict_is_never_written_through_a_link(
+    copy: Path, tidemark: Run, capfd: pytest.CaptureFixture[str]
+) -> None:
+    outside = copy.parent.parent / "outside"
+    outside.mkdir()
+    (outside / "file").write_text("mine")
+    for name in ("verdict.json", "certificate.json", "hashes.json", "verdicts.parquet"):
+        (copy / name).unlink()
+    (copy / "verdicts.parquet").symlink_to(outside / "file")
+    assert tidemark("check 1") == 0
+    assert (outside / "file").read_text() == "mine"
+
+    for name in ("verdict.json", "certificate.json", "hashes.json"):
+        (copy / name).unlink()
+    shutil.rmtree(copy / "tables")
+    (copy / "tables").symlink_to(outside)
+    assert tidemark("check 1") == 64
+    assert "runs/1/tables is a link" in capfd.readouterr().err
+    assert [path.name for path in outside.iterdir()] == ["file"]
+
+
+def test_a_verdict_that_was_not_kept_to_the_end_is_given_again(
+    certified: Path, copy: Path, tidemark: Run, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (copy / "hashes.json").rename(copy / "hashes.json.tmp")
+    (copy / "verdict.json").write_text("{")
+
+    assert tidemark("runs") == 0
+    assert "not judged" in capfd.readouterr().out
+    assert tidemark("check 1") == 0
+    assert not list(copy.glob("*.tmp"))
+    assert (copy / "verdict.json").read_bytes() == (certified / "verdict.json").read_bytes()
+
+
+def test_a_history_that_was_taken_away_is_missed(
+    copy: Path, tidemark: Run, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (copy / "history.jsonl").unlink()
+
+    assert tidemark("report 1") == 2
+    assert "TAMPERED  history.jsonl is missing" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("options", [{}, [], {"sut": 3}, {"mutants": 3, "seed": "x"}])
+def test_a_header_that_does_not_say_what_was_asked_is_not_repeated(
+    copy: Path, tidemark: Run, capfd: pytest.CaptureFixture[str], options: object
+) -> None:
+    header = json.loads((copy / "header.json").read_text(encoding="utf-8"))
+    (copy / "header.json").write_text(json.dumps(header | {"options": options}), encoding="utf-8")
+
+    assert tidemark("replay 1") == 64
+    assert tidemark("runs") == 0
+    assert "tampered" in capfd.readouterr().out
 
 
 def test_runs_report_and_compare_name_the_mutants(

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from conformance.catalogue import CATALOGUE
-from conformance.lab import Plan, record
+from conformance.lab import Plan, record, run_plan
 from conformance.scenario import Scenario
 from harness.history import Run
 from harness.rules import Judged, Verdict
-from harness.sut import reference_sut
+from harness.sut import read_sut, reference_sut
 from harness.worlds.sim import SimTransport
 from spark_checkers.engine import InlineEngine
 from spark_checkers.judge import judge
@@ -93,3 +93,16 @@ def test_a_run_that_broke_off_is_incomplete(
         record(run, sut, Plan(world="sim", seed=1, scenarios=(LATE,), rounds=1))
 
     assert not run.seal().complete
+
+
+def test_as_many_brokers_are_expected_as_addresses_are_listed(tmp_path: Path) -> None:
+    file = tmp_path / "heron.toml"
+    for listed, expected in ((1, None), (5, 5)):
+        addresses = ",".join(f"127.0.0.1:{9092 + number}" for number in range(listed))
+        file.write_text(
+            f'[sut]\nname = "heron"\nversion = "1"\nbootstrap = "{addresses}"\n'
+            'profiles = ["classic"]\n',
+            encoding="utf-8",
+        )
+        plan = Plan(world="external", seed=1, profiles=("classic",))
+        assert run_plan(read_sut(file), plan).brokers == expected
