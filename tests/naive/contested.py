@@ -264,4 +264,27 @@ HISTORIES: dict[str, tuple[str, set[str]]] = {
         """,
         {"KFK-047"},
     ),
+    "answers that cannot be read are no refusals": (
+        """
+        1-40 phase converge bound=20
+        2-3   latest => fail UNREADABLE_ANSWER
+        8-9   latest => fail UNREADABLE_ANSWER
+        14-15 latest => fail UNREADABLE_ANSWER
+        20-21 latest => fail UNREADABLE_ANSWER
+        26-27 latest => fail UNREADABLE_ANSWER
+        """,
+        {"KFK-096"},
+    ),
+    "refusals between answers that cannot be read": (
+        """
+        1-40 phase converge bound=20
+        2-3   latest => fail UNKNOWN_SERVER_ERROR
+        8-9   latest => fail UNKNOWN_SERVER_ERROR
+        14-15 latest => fail UNKNOWN_SERVER_ERROR
+        16-17 latest => fail UNREADABLE_ANSWER
+        20-21 latest => fail UNKNOWN_SERVER_ERROR
+        26-27 latest => fail UNKNOWN_SERVER_ERROR
+        """,
+        {"KFK-094", "KFK-096"},
+    ),
 }
