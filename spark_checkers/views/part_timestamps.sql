@@ -1,32 +1,18 @@
 -- Each search by timestamp (-3 asks for the greatest), against the records of its log that were there
--- all the time (part_stamp_logs) and that it was to see (outside of transactions or read by read_committed
--- readers, unless it reads uncommitted; an open transaction hides what is behind it from the others).
+-- all the time (part_stamp_logs) and that it was to see (part_stamped).
 -- `first_as_late` is the first offset with such a timestamp, `known_since` when the first record with
 -- such a timestamp was acknowledged or read; of a search for the greatest: with a timestamp later than
 -- the one found. Where nobody asked within a stretch of 1024 ms one timestamp stands for all of it.
+-- The latest record known before a search counts even if it was deleted later (part_latest_known).
 WITH stretches AS (
   SELECT DISTINCT log, stamp >> 10 AS stretch FROM part_searches
 ),
 stamps AS (
   SELECT k.log, CASE WHEN n.log IS NULL THEN (k.stamp >> 10) << 10 ELSE k.stamp END AS stamp,
     min(k.record_offset) AS first_offset, min(k.since) AS since
-  FROM (
-    SELECT l.log, r.record_offset, r.timestamp AS stamp,
-      CASE WHEN NOT (l.committed AND l.transacts) THEN r.ended END AS since
-    FROM records_sent r
-    JOIN part_stamp_logs l ON r.topic = l.topic AND r.partition = l.partition AND r.clock = l.clock
-      AND r.began > l.after AND r.ended < l.before
-    WHERE r.type = 'ok' AND r.acks = -1 AND r.record_offset >= l.log_start
-      AND r.timestamp IS NOT NULL AND (NOT l.committed OR r.transaction IS NULL)
-    UNION ALL
-    SELECT l.log, s.record_offset, s.timestamp, s.answered
-    FROM records_seen s
-    JOIN part_stamp_logs l ON s.topic = l.topic AND s.partition = l.partition AND s.clock = l.clock
-      AND s.began > l.after AND s.answered < l.before
-    WHERE s.record_offset >= l.log_start AND s.timestamp IS NOT NULL
-      AND (NOT l.committed OR s.isolation = 'read_committed')
-  ) k
+  FROM part_stamped k
   LEFT JOIN stretches n ON k.log = n.log AND k.stamp >> 10 = n.stretch
+  WHERE k.record_offset >= k.log_start
   GROUP BY k.log, CASE WHEN n.log IS NULL THEN (k.stamp >> 10) << 10 ELSE k.stamp END
 ),
 later AS (
@@ -40,10 +26,15 @@ later AS (
   WINDOW as_late AS (PARTITION BY log ORDER BY stamp DESC NULLS LAST, turn
     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
 )
-SELECT a.op, a.topic, a.partition, a.node, a.asked_timestamp, a.answered_offset, a.found_timestamp,
-  l.first_as_late, l.known_since, a.began AS asked_at, a.clock,
-  least(a.began, coalesce(l.known_since, a.began)) AS began,
-  greatest(a.answered, a.last_shown) AS ended
-FROM part_searches a
-JOIN later l ON a.op = l.op
-WHERE a.last_shown > a.answered
+SELECT op, topic, partition, node, asked_timestamp, answered_offset, found_timestamp, first_as_late,
+  known_since, asked_at, clock, least(asked_at, coalesce(known_since, asked_at)) AS began, ended
+FROM (
+  SELECT a.op, a.topic, a.partition, a.node, a.asked_timestamp, a.answered_offset, a.found_timestamp,
+    l.first_as_late, least(l.known_since, k.since) AS known_since, a.began AS asked_at, a.clock,
+    greatest(a.answered, a.last_shown) AS ended
+  FROM part_searches a
+  JOIN later l ON a.op = l.op
+  LEFT JOIN part_latest_known k ON a.op = k.op
+    AND (k.stamp > a.stamp OR k.stamp = a.stamp AND a.asked_timestamp >= 0)
+  WHERE a.last_shown > a.answered
+) searched

@@ -2,7 +2,7 @@
 -- `node` where any broker answers and to whoever leads otherwise, of one `acks`; and of a send that was
 -- tried again. `unanswered_*`: since the last answer; `refused_*`: since the last success, where the
 -- error says nothing against the request itself (of a send that is tried again: any error). A broker that
--- does not lead may refuse a fetch.
+-- does not lead may refuse a fetch. An answer that cannot be read is neither a refusal nor a success.
 WITH asked AS (
   SELECT p.index, p.bound_ns, o.op, o.topic, o.partition, o.clock, o.f, o.began, o.answered, o.error,
     o.invoked_ns, o.completed_ns, CASE WHEN o.f IN ('fetch', 'metadata') THEN o.node END AS node,
@@ -20,7 +20,7 @@ sent AS (
 kinds AS (
   SELECT index, bound_ns, op, topic, partition, clock, f, began, answered, error, invoked_ns,
     completed_ns, coalesce(node, -1) AS place, done, told, coalesce(acks, 0) AS acks, '' AS about,
-    NOT done AND error NOT IN ('CORRUPT_MESSAGE', 'INVALID_RECORD', 'INVALID_TIMESTAMP',
+    NOT done AND error NOT IN ('UNREADABLE_ANSWER', 'CORRUPT_MESSAGE', 'INVALID_RECORD', 'INVALID_TIMESTAMP',
       'MESSAGE_TOO_LARGE', 'OFFSET_OUT_OF_RANGE', 'OUT_OF_ORDER_SEQUENCE_NUMBER',
       'DUPLICATE_SEQUENCE_NUMBER', 'UNKNOWN_PRODUCER_ID', 'INVALID_PRODUCER_EPOCH', 'PRODUCER_FENCED',
       'TOPIC_AUTHORIZATION_FAILED', 'CLUSTER_AUTHORIZATION_FAILED', 'POLICY_VIOLATION')
@@ -28,12 +28,13 @@ kinds AS (
   FROM sent
   UNION ALL
   SELECT index, bound_ns, op, topic, partition, clock, f, began, answered, error, invoked_ns,
-    completed_ns, -1, done, told, acks, send, NOT done AND error IS NOT NULL
+    completed_ns, -1, done, told, acks, send, NOT done AND error <> 'UNREADABLE_ANSWER'
   FROM sent WHERE attempt > 1
 ),
 lasts AS (
   SELECT kinds.*, coalesce(max(CASE WHEN told THEN began END) OVER kind, -1) AS last_told,
-    coalesce(max(CASE WHEN told AND NOT refused THEN began END) OVER kind, -1) AS last_done
+    coalesce(max(CASE WHEN told AND NOT refused AND (done OR error <> 'UNREADABLE_ANSWER')
+      THEN began END) OVER kind, -1) AS last_done
   FROM kinds
   WINDOW kind AS (PARTITION BY index, topic, partition, f, place, acks, about)
 )

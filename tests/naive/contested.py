@@ -264,4 +264,47 @@ HISTORIES: dict[str, tuple[str, set[str]]] = {
         """,
         {"KFK-047"},
     ),
+    "answers that cannot be read are no refusals": (
+        """
+        1-40 phase converge bound=20
+        2-3   latest => fail UNREADABLE_ANSWER
+        8-9   latest => fail UNREADABLE_ANSWER
+        14-15 latest => fail UNREADABLE_ANSWER
+        20-21 latest => fail UNREADABLE_ANSWER
+        26-27 latest => fail UNREADABLE_ANSWER
+        """,
+        {"KFK-096"},
+    ),
+    "refusals between answers that cannot be read": (
+        """
+        1-40 phase converge bound=20
+        2-3   latest => fail UNKNOWN_SERVER_ERROR
+        8-9   latest => fail UNKNOWN_SERVER_ERROR
+        14-15 latest => fail UNKNOWN_SERVER_ERROR
+        16-17 latest => fail UNREADABLE_ANSWER
+        20-21 latest => fail UNKNOWN_SERVER_ERROR
+        26-27 latest => fail UNKNOWN_SERVER_ERROR
+        """,
+        {"KFK-094", "KFK-096"},
+    ),
+    "search finds nothing of what is deleted later": (
+        """
+        send a!500 => ok 0
+        at 400     => ok -1
+        fetch 0    => ok a@0!500 hw=1 start=0
+        delete 1   => ok start=1
+        fetch 1    => ok hw=1 start=1
+        """,
+        {"KFK-062"},
+    ),
+    "search finds nothing of what a follower still has": (
+        """
+        1-2   send a!500     => ok 0
+        3-20  delete 1       => ok start=1
+        5-6   at 400         => ok -1
+        7-8   fetch 0 node=2 => ok a@0!500 hw=1 start=0
+        21-22 fetch 1        => ok hw=1 start=1
+        """,
+        set(),
+    ),
 }

@@ -111,23 +111,21 @@ def kfk_071(log: Log) -> Iterator[Case]:
 def kfk_072(log: Log) -> Iterator[Case]:
     """The end of an epoch parts its records from those of later epochs.
 
-    The end of the epoch that is current is the end of the log so far: more may follow, and what is
-    not committed may be cut off.
+    The epoch that is current has not ended: no later one is there to be parted from.
     """
     for op in log.of("offset_for_leader_epoch"):
         epoch, end = op.answer.get("leader_epoch"), op.answer.get("offset")
         if epoch is None or end is None or epoch < 0 or end < 0:
             continue
         asked, current = op.asked["epoch"], op.asked.get("leader_epoch")
-        over = current is not None and current > asked
+        if current is None or current <= asked:
+            continue
         start = log.possible_start(op)
         for read in log.reads:
             if read.epoch is None or read.offset < start:
                 continue
-            if read.epoch <= asked and (over or before(read.op, op)):
-                yield Case(op.index, read.offset < end, (op, read.op))
-            if read.epoch > asked and over:
-                yield Case(op.index, read.offset >= end, (op, read.op))
+            holds = read.offset < end if read.epoch <= asked else read.offset >= end
+            yield Case(op.index, holds, (op, read.op))
 
 
 def kfk_073(log: Log) -> Iterator[Case]:

@@ -135,6 +135,19 @@ class Window:
 
 
 @dataclass(slots=True, kw_only=True)
+class Phase:
+    """What a stretch of the run is for, and how long what is waited for in it may take."""
+
+    name: str
+    clock: str
+    began: int
+    ended: int | None
+    since_ns: int
+    until_ns: int | None
+    bound_ns: int | None
+
+
+@dataclass(slots=True, kw_only=True)
 class Log:
     """Everything that a history says about one partition."""
 
@@ -142,6 +155,8 @@ class Log:
     appends: list[Append] = field(default_factory=list)
     reads: list[Read] = field(default_factory=list)
     windows: list[Window] = field(default_factory=list)
+    phases: list[Phase] = field(default_factory=list)
+    nodes: list[Event] = field(default_factory=list)  # lines that say which nodes run
     transactions: list[Op] = field(default_factory=list)
     everywhere: list[Log] = field(default_factory=list)
     adrift: set[Any] = field(default_factory=set)  # values sent to a partition that is not known

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.history import History, classify
-from tests.naive.logs import Append, Event, Log, Op, Read, Window
+from tests.naive.logs import Append, Event, Log, Op, Phase, Read, Window
 
 
 def ops_of(history: History) -> list[Op]:
@@ -81,6 +81,43 @@ def _window(lines: list[Event], unit: str, until: int | None) -> list[Window]:
     ]
 
 
+def phases_of(history: History) -> list[Phase]:
+    """From each `begin` to its `end`, or to the end of the history."""
+    unit = "index" if history.index_ordered else "time"
+    found: list[Phase] = []
+    opened: dict[tuple[Any, ...], Phase] = {}
+    for event in history.events:
+        if event["kind"] != "phase":
+            continue
+        key = (event["campaign"], event["name"])
+        if event["phase"] == "end":
+            if (phase := opened.pop(key, None)) is not None:
+                phase.ended, phase.until_ns = event[unit], event["time"]
+            continue
+        bound = event.get("bound_s")
+        opened[key] = Phase(
+            name=event["name"],
+            clock=event["clock"],
+            began=event[unit],
+            ended=None,
+            since_ns=event["time"],
+            until_ns=None,
+            bound_ns=None if bound is None else round(bound * 1_000_000_000),
+        )
+        found.append(opened[key])
+    return found
+
+
+def run_of(history: History) -> Log:
+    """A whole history as if it were one partition."""
+    probes = [event for event in history.events if event["kind"] == "probe"]
+    return Log(
+        ops=ops_of(history),
+        windows=windows_of(history),
+        nodes=[event for event in probes if event["what"] == "nodes"],
+    )
+
+
 def logs_of(history: History) -> list[Log]:
     """The partitions of a history."""
     found: dict[tuple[Any, Any], Log] = defaultdict(Log)
@@ -95,6 +132,7 @@ def logs_of(history: History) -> list[Log]:
     for (topic, _), log in found.items():
         log.adrift = adrift[topic]
         log.windows = windows_of(history)
+        log.phases = phases_of(history)
         log.transactions = [op for op in ops if op.f == "end_txn"]
         log.everywhere = logs
         log.appends = list(_appends(log.ops))

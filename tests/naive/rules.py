@@ -6,9 +6,18 @@ from collections.abc import Iterable
 
 from harness.history import History
 from harness.rules import Rule
-from tests.naive import appends, boundary, fetches, lineage, seeds, transactions, watermarks
+from tests.naive import (
+    appends,
+    boundary,
+    fetches,
+    lineage,
+    liveness,
+    seeds,
+    transactions,
+    watermarks,
+)
 from tests.naive.cases import Check, Found, judged
-from tests.naive.reading import logs_of
+from tests.naive.reading import logs_of, run_of
 
 CHECKS: dict[str, Check] = {
     **appends.CHECKS,
@@ -16,6 +25,8 @@ CHECKS: dict[str, Check] = {
     **watermarks.CHECKS,
     **lineage.CHECKS,
     **transactions.CHECKS,
+    **liveness.CHECKS,
+    **liveness.OF_THE_RUN,
     **boundary.CHECKS,
     **seeds.CHECKS,
 }
@@ -23,7 +34,11 @@ CHECKS: dict[str, Check] = {
 
 def naive_verdicts(history: History, rules: Iterable[Rule]) -> dict[str, Found]:
     """By rule: how often it was exercised, and which operations break it."""
-    logs = logs_of(history)
+    logs, run = logs_of(history), [run_of(history)]
     return {
-        rule.id: judged(CHECKS[rule.id], logs, rule.assumes) for rule in rules if rule.id in CHECKS
+        rule.id: judged(
+            CHECKS[rule.id], run if rule.id in liveness.OF_THE_RUN else logs, rule.assumes
+        )
+        for rule in rules
+        if rule.id in CHECKS
     }
