@@ -18,10 +18,11 @@ _VALID = {Verdict.PASS: True, Verdict.WEAK: True, Verdict.FAIL: False}
 def is_run(place: str) -> bool:
     """Whether this is a folder that `certify` made; other folders are histories like any."""
     folder = Path(place)
-    if "://" in place or not (folder / HEADER_FILE).is_file():
+    if "://" in place:
         return False
-    planned = (folder / SHARDS_FOLDER / f"{LAB}.jsonl").exists()
-    return planned or is_judged(folder) or "options" in Run.open(folder).header
+    if is_judged(folder) or (folder / SHARDS_FOLDER / f"{LAB}.jsonl").exists():
+        return True
+    return (folder / HEADER_FILE).is_file() and "options" in Run.open(folder).header
 
 
 def check_run(

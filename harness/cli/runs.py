@@ -11,6 +11,7 @@ from harness.cli.hashes import VERDICT_FILE, altered, is_judged
 from harness.cli.progress import printable
 from harness.history.errors import HistoryError
 from harness.history.files import read_object
+from harness.history.run import HEADER_FILE
 from harness.rules import Verdict
 from harness.sut.errors import UsageError
 from reports.terminal import called_as
@@ -35,8 +36,11 @@ def called(folder: Path) -> str:
 def find_run(name: str) -> Path:
     """A run by its number or by its folder."""
     for folder in (RUNS / name, Path(name)):
-        if (folder / "header.json").is_file():
+        if (folder / HEADER_FILE).is_file():
             return folder
+    for folder in (RUNS / name, Path(name)):
+        if is_judged(folder):
+            raise UsageError(f"{folder / HEADER_FILE} is missing: the run in {folder} is not whole")
     known = ", ".join(folder.name for folder in runs_by_age()[-8:])
     here = f"the newest are {known}" if known else f"{RUNS}/ holds none yet"
     raise UsageError(f"there is no run {name!r}; {here}")
@@ -67,15 +71,15 @@ def mutants_told(document: dict[str, Any]) -> str:
 
 def runs_by_age() -> list[Path]:
     """Run folders, newest last."""
-    folders = [path for path in RUNS.glob("*") if (path / "header.json").is_file()]
-    return sorted(folders, key=lambda path: (path / "header.json").stat().st_mtime_ns)
+    folders = [path for path in RUNS.glob("*") if (path / HEADER_FILE).is_file()]
+    return sorted(folders, key=lambda path: (path / HEADER_FILE).stat().st_mtime_ns)
 
 
 def listed() -> Iterator[str]:
     """One line a run, newest last; one that cannot be read does not hide the others."""
     for folder in runs_by_age():
         try:
-            header = read_object(folder / "header.json")
+            header = read_object(folder / HEADER_FILE)
             started, what = header.get("started", ""), f"{header['sut']} in {header['world']}"
             state, more = _state(folder)
             asked = header.get("options")

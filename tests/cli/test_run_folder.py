@@ -338,6 +338,16 @@ def test_a_verdict_that_was_not_kept_to_the_end_is_given_again(
     assert (copy / "verdict.json").read_bytes() == (certified / "verdict.json").read_bytes()
 
 
+def test_a_header_that_was_taken_away_is_missed(
+    copy: Path, tidemark: Run, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (copy / "header.json").unlink()
+
+    for command in ("check 1", "check runs/1", "report 1", "replay 1", "compare 1 1"):
+        assert tidemark(command) == 64
+        assert "header.json" in capfd.readouterr().err
+
+
 def test_a_history_that_was_taken_away_is_missed(
     copy: Path, tidemark: Run, capfd: pytest.CaptureFixture[str]
 ) -> None:
