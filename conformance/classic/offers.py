@@ -24,6 +24,8 @@ REPLICAS = 3  # with fewer a cluster is not expected to survive any of them
 
 # Without these a cluster is not certified: whoever runs one has them sooner or later.
 PROMISED = frozenset(BY_HOOK)
+# One that does not land is reported, and voids nothing: others have shown the same already.
+OPTIONAL = frozenset({"silence-leader", "kill-controller"})
 # Rules about what follows a change of leader, and the faults that bring one about.
 OF_NEW_LEADERS = ("KFK-070", "KFK-073")
 NEW_LEADER = ("pause-leader", "kill-leader", "cut-off-leader", "silence-leader")
@@ -55,6 +57,7 @@ def planned_parts() -> tuple[Part, ...]:
             profile=PROFILE,
             rules=OF_NEW_LEADERS if fault in NEW_LEADER else (),
             faults=(NAMES[fault],),
+            required=fault not in OPTIONAL,
             promised=fault in PROMISED,
             scope="profile",
         )

@@ -14,6 +14,7 @@ from harness.cli.check_one import Asked, Found, check_one, verdict_word
 from harness.cli.check_run import check_run, is_run
 from harness.cli.grounds import KAFKA, LOG
 from harness.cli.progress import Stage, plural, printable
+from harness.cli.report import LOCAL, SMALL_BYTES
 from harness.cli.runs import RUNS, find_run
 from harness.history.sources import Source, find_sources
 from harness.scratch import ScratchFolder
@@ -24,8 +25,6 @@ from spark_checkers.search_history import SEARCHED
 __all__ = ["MODELS", "Asked", "engine_for", "find_history", "refuse_unknown_model", "run"]
 
 MODELS = (LOG, KAFKA, *SEARCHED)
-LOCAL = "local[*]"
-SMALL_BYTES = 32 * 1024 * 1024
 
 
 def run(where: str, asked: Asked, *, as_json: bool) -> int:

@@ -1,8 +1,8 @@
 """`check` on a folder of runs, or on a prefix of an object store: every history gets its line.
 
-Histories of ours are judged together (`spark_checkers.many`); those of others, and all of them if a
-model is asked for, one after the other on the same engine. One that cannot be judged gets no
-verdict and keeps nobody else from one.
+Histories of ours are judged together (`spark_checkers.many`); runs of `certify` with their plans,
+histories of others, and all of them if a model is asked for, one after the other on the same
+engine. One that cannot be judged gets no verdict and keeps no other from one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from harness.cli.check_one import (
     rules_of,
     verdict_word,
 )
+from harness.cli.check_run import found_in_run, is_run
 from harness.cli.grounds import ground_of
+from harness.cli.judged_run import judge_again
 from harness.cli.progress import Stage, plural
 from harness.history import HistoryError
 from harness.history.errors import no_room
@@ -55,9 +57,19 @@ def check_many(
 def _outcomes(
     sources: Sequence[Source], asked: Asked, engine: Engine, scratch: Path, progress: Progress
 ) -> Iterator[Outcome]:
-    if asked.model is None and not asked.ww_deps:
-        return judge_many(sources, ground_of, _rules_of, engine, scratch, progress=progress)
-    return (Outcome(source=source) for source in sources)
+    if asked.model is not None or asked.ww_deps:
+        return (Outcome(source=source) for source in sources)
+    others = [source for source in sources if not _is_run(source)]
+    judged = judge_many(others, ground_of, _rules_of, engine, scratch, progress=progress)
+    return (Outcome(source=one) if _is_run(one) else next(judged) for one in sources)
+
+
+def _is_run(source: Source) -> bool:
+    """Whether it is a folder that `certify` made: then its plan and its hashes count."""
+    try:
+        return source.key is None and is_run(source.address)
+    except HistoryError:
+        return False
 
 
 def _rules_of(ground: Ground) -> list[Rule]:
@@ -68,6 +80,9 @@ def _found(outcome: Outcome, asked: Asked, engine: Engine, scratch: Path) -> Fou
     try:
         if outcome.unreadable:
             return _nothing(outcome.unreadable)
+        if asked.model is None and not asked.ww_deps and _is_run(outcome.source):
+            folder = Path(outcome.source.address)
+            return found_in_run(judge_again(folder, engine), folder)
         if outcome.judgement is None or outcome.ground is None:
             return check_one(outcome.source, asked, engine, scratch)
         profiles, operations = outcome.ground.profiles, outcome.operations

@@ -148,15 +148,29 @@ def test_an_edited_folder_is_tampered_and_never_passed(
     edit, named = TAMPERED[what]
     edit(copy)
 
-    for command in ("report 1", "check 1 --engine inline"):
-        assert tidemark(command) == 2
-        out = capfd.readouterr().out
-        (headline,) = [line for line in out.splitlines() if line.startswith("TAMPERED")]
-        assert named in out
-        assert "CERTIFIED" not in out, headline
+    # Both judge again by the same function; one of them for each edit is enough.
+    command = ("report 1", "check 1 --engine inline")[list(TAMPERED).index(what) % 2]
+    assert tidemark(command) == 2
+    out = capfd.readouterr().out
+    (headline,) = [line for line in out.splitlines() if line.startswith("TAMPERED")]
+    assert named in out
+    assert "CERTIFIED" not in out, headline
     assert tidemark("runs") == 0
     (line,) = capfd.readouterr().out.splitlines()
     assert "tampered" in line
+
+
+def test_among_many_runs_an_edited_one_is_seen(
+    copy: Path, tidemark: Run, capfd: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(copy, copy.parent / "2")
+    edited("verdict.json", passed_instead)(copy)
+
+    assert tidemark("check runs --engine inline") == 2
+    lines = capfd.readouterr().out.splitlines()
+    told = {line.split()[1]: line for line in lines if line.startswith(("?", "✓"))}
+    assert told["runs/1"].startswith("?")
+    assert told["runs/2"].startswith("✓")
 
 
 def test_a_hash_that_was_computed_anew_does_not_hide_an_edited_verdict(
