@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow
 import pytest
-from boundary_histories import ALSO_BAD, ALSO_GOOD, LEGAL
+from boundary_rule_histories import ALSO_BAD, ALSO_GOOD, LEGAL
 from pyarrow import parquet
 from rule_histories import HISTORIES
 
