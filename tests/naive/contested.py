@@ -307,4 +307,24 @@ HISTORIES: dict[str, tuple[str, set[str]]] = {
         """,
         set(),
     ),
+    "end of an epoch beyond records that are deleted later": (
+        """
+        fetch 0             => ok a@0/1 b@1/2 hw=2
+        epoch_end 1 epoch=2 => ok 1 2
+        fetch 0             => ok a@0/1 b@1/2 hw=2 start=0
+        delete 2            => ok start=2
+        fetch 2             => ok hw=2 start=2
+        """,
+        {"KFK-072"},
+    ),
+    "end of an epoch at the log start, which a follower does not have yet": (
+        """
+        1-2   fetch 0             => ok a@0/1 b@1/2 hw=2
+        3-20  delete 2            => ok start=2
+        5-6   epoch_end 1 epoch=2 => ok 1 2
+        7-8   fetch 0 node=2      => ok a@0/1 b@1/2 hw=2 start=0
+        21-22 fetch 2             => ok hw=2 start=2
+        """,
+        set(),
+    ),
 }
