@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -66,28 +65,18 @@ def test_a_kept_rule_passes(verdict: Verdict) -> None:
     conclude((judged(verdict),))
 
 
-def allure_result(pytester: pytest.Pytester, source: str) -> dict[str, Any]:
-    pytester.makepyfile(source)
+def test_allure_gets_the_verdict_and_labels_from_the_rule(pytester: pytest.Pytester) -> None:
+    sources = {"passed": KEEPS, "failed": BREAKS, "unknown": SHOWS_NOTHING}
+    pytester.makepyfile(**{f"test_{status}": source for status, source in sources.items()})
     pytester.makeini("[pytest]\nmarkers =\n    rule: r\n    world: w\n    process: p\n")
     pytester.runpytest_subprocess("-p", "conformance.plugin", "--alluredir=found")
-    (path,) = Path("found").glob("*-result.json")
-    result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return result
+    found = [json.loads(path.read_text("utf-8")) for path in Path("found").glob("*-result.json")]
 
-
-@pytest.mark.parametrize(
-    ("source", "status"),
-    [(KEEPS, "passed"), (BREAKS, "failed"), (SHOWS_NOTHING, "unknown")],
-    ids=["keeps", "breaks", "shows nothing"],
-)
-def test_allure_gets_the_verdict_and_labels_from_the_rule(
-    pytester: pytest.Pytester, source: str, status: str
-) -> None:
-    result = allure_result(pytester, source)
-
-    labels = {label["name"]: label["value"] for label in result["labels"]}
-    assert result["status"] == status
-    assert labels["epic"] == "migration"
-    assert labels["feature"] == RULE.section
-    assert labels["story"] == f"MIG-003 {RULE.sentence}"
-    assert labels["severity"] == "critical"
+    told = {result["fullName"].partition("#")[0]: result["status"] for result in found}
+    assert told == {f"test_{status}": status for status in sources}
+    for result in found:
+        labels = {label["name"]: label["value"] for label in result["labels"]}
+        assert labels["epic"] == "migration"
+        assert labels["feature"] == RULE.section
+        assert labels["story"] == f"MIG-003 {RULE.sentence}"
+        assert labels["severity"] == "critical"
