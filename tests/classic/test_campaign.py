@@ -95,7 +95,10 @@ def test_the_same_seed_records_the_same_history(tmp_path: Path) -> None:
 
 
 @pytest.mark.sim
-@pytest.mark.parametrize("mutant", ["acknowledged-at-once", "leader-alone-commits"])
+@pytest.mark.parametrize(
+    "mutant",
+    ["acknowledged-at-once", pytest.param("leader-alone-commits", marks=pytest.mark.slow)],
+)
 def test_a_mutant_of_the_cluster_is_seen(tmp_path: Path, mutant: str) -> None:
     reference = f"conformance.mutants.replication:{mutant}"
     recorded(tmp_path / "run", "sim", reference, faults=("cut-off-leader",))

@@ -37,10 +37,10 @@ def test_the_boundary_is_sound_under_the_nemesis(seed: int, runs: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "rule", "steps"),
     [
-        ("higher-epoch-moves-the-boundary", "MIG-021", 2),
+        slow("higher-epoch-moves-the-boundary", "MIG-021", 2),
         slow("nobody-is-fenced", "MIG-021", 2),
         slow("refusal-echoes-the-caller", "MIG-021", 2),
-        ("reset-passes-the-fence", "MIG-021", 2),
+        slow("reset-passes-the-fence", "MIG-021", 2),
         slow("fence-turned-around", "MIG-021", 2),
         ("boundary-before-seeds", "MIG-007", 5),
     ],
