@@ -38,11 +38,11 @@ levels AS (
   WHERE f = 'fetch' AND first_offset < coalesce(log_start_offset, first_offset + 1)
     AND epoch IS NOT NULL
   UNION ALL
-  SELECT 4, topic, partition, clock, NULL, NULL, coalesce(log_start_offset, asked_offset),
+  SELECT 4, topic, partition, clock, NULL, NULL, greatest(log_start_offset, asked_offset),
     answered, NULL, answered, op, began
   FROM part_answers WHERE f = 'delete_records'
   UNION ALL
-  SELECT 5, topic, partition, clock, NULL, NULL, coalesce(log_start_offset, asked_offset),
+  SELECT 5, topic, partition, clock, NULL, NULL, greatest(log_start_offset, asked_offset),
     answered, NULL, answered, op, began
   FROM part_answers WHERE f = 'delete_records'
   UNION ALL

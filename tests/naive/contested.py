@@ -327,4 +327,20 @@ HISTORIES: dict[str, tuple[str, set[str]]] = {
         """,
         set(),
     ),
+    "deletion that is answered with less than was asked for": (
+        """
+        1-2 send a           => ok 0
+        3-4 delete 1         => ok start=0
+        5-6 fetch 0 node=2   => ok a@0 hw=1 start=0
+        """,
+        {"KFK-065", "KFK-066", "KFK-067"},
+    ),
+    "deletion that is still under way": (
+        """
+        1-2 send a           => ok 0
+        3-7 delete 1         => ok start=1
+        5-6 fetch 0 node=2   => ok a@0 hw=1 start=0
+        """,
+        set(),
+    ),
 }
