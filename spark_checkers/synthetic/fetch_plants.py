@@ -356,7 +356,7 @@ FETCH_PLANTS = (
     Plant(
         name="log start back",
         found_by=("KFK-052",),
-        seen_by=("KFK-049", "KFK-066"),
+        seen_by=("KFK-049", "KFK-066", "KFK-072"),
         change=log_start_back,
     ),
     Plant(
@@ -383,7 +383,7 @@ FETCH_PLANTS = (
     Plant(
         name="told again",
         found_by=("KFK-066",),
-        seen_by=("KFK-049", "KFK-052"),
+        seen_by=("KFK-049", "KFK-052", "KFK-072"),
         change=told_again,
     ),
     Plant(name="deleted too little", found_by=("KFK-067",), change=deleted_too_little),
