@@ -17,7 +17,7 @@ from harness.scratch import ScratchFolder
 
 from .errors import HistoryError
 from .files import open_regular
-from .lines import BadLine, Event, decode
+from .lines import BadLine, decode
 from .run import HEADER_FILE, HISTORY_FILE, SHARDS_FOLDER, Run
 from .seal import seal_shards
 
@@ -58,9 +58,5 @@ def _footers(here: bytes, there: bytes) -> list[str]:
         kept, due = decode(here), decode(there)
     except BadLine as cause:
         return [f"the footer of {HISTORY_FILE} cannot be read: {cause}"]
-    wrong = [name for name in kept if name != "sha256" and _said(kept, name) != _said(due, name)]
+    wrong = [name for name in kept if name != "sha256" and kept[name] != due.get(name)]
     return [f"the footer of {HISTORY_FILE} says {name} other than the shards" for name in wrong]
-
-
-def _said(footer: Event, name: str) -> object:
-    return footer.get(name)
