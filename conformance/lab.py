@@ -18,12 +18,12 @@ from conformance.classic.lab import record_classic
 from conformance.classic.offers import part_name, planned_parts
 from conformance.scenario import Scenario, on_topic
 from conformance.scenarios import SCENARIOS
+from harness.errors import LabBroken, UsageError
 from harness.history import Run
 from harness.history.plan import LabShard, Part, PlannedWaiver, RunPlan, Skip
+from harness.steps.text import Step, parse
 from harness.sut import Sut
-from harness.sut.errors import LabBroken, UsageError
 from harness.workloads.boundary import generate
-from harness.workloads.script import Step, parse
 from harness.worlds import World, open_world
 from nemesis.faults import fault_of_verb
 

@@ -29,12 +29,12 @@ from allure_commons.model2 import Status as AllureStatus
 from conformance.catalogue import CATALOGUE
 from conformance.lab import Recorded, play_scenario, scenario_part
 from conformance.scenario import Scenario
+from harness.errors import LabBroken
 from harness.history import Run
 from harness.history.plan import LabShard, RunPlan, Skip
 from harness.rules import Judged, Level, Rule, Verdict
+from harness.steps.text import parse
 from harness.sut import Sut, reference_sut
-from harness.sut.errors import LabBroken
-from harness.workloads.script import parse
 from harness.worlds import World, open_world
 from spark_checkers.engine import InlineEngine
 from spark_checkers.judge import judge

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from harness.workloads.script import Step, parse
+from harness.steps.text import Step, parse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

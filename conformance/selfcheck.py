@@ -35,13 +35,13 @@ from harness.history.run import HISTORY_FILE
 from harness.history.sources import Source
 from harness.rules import Catalogue, Judged, Judgement, Rule, Status, Verdict
 from harness.scratch import ScratchFolder
-from harness.state_machines.explore import play
-from harness.state_machines.program import Step
+from harness.steps.explore import play
+from harness.steps.program import Step
 from harness.sut import reference_sut
 from reference_impl.decisions import Mutant, SqlMutant, load_mutant
 from spark_checkers.engine import InlineEngine
 from spark_checkers.many import judge_many
-from spark_checkers.side_by_side import Ground
+from spark_checkers.side_by_side import JudgingProfile
 
 SEED = 1
 ROUNDS = 1
@@ -245,7 +245,7 @@ def _judge_all(recordings: Sequence[Recording], folder: Path) -> dict[Job, Outco
     """All histories of a profile at once: a rule costs as much for one as for a hundred."""
     judged: dict[Path, Judgement | str] = {}
     for profile in sorted({recording.job.profile for recording in recordings}):
-        ground = Ground(profiles=(profile,), reference=True)
+        ground = JudgingProfile(profiles=(profile,), reference=True)
         rules = tuple(CATALOGUE.of_profiles((profile,)).played())
         sources = [
             Source(name=str(path), address=str(path))

@@ -25,7 +25,7 @@ from harness.rules import Cycles, Finding, Holds, Judge, Rule, RuleResult, Searc
 from spark_checkers.cycle_rules import broken_result, judge_cycles, nothing_transacted
 from spark_checkers.engine import Engine, Row
 from spark_checkers.linearizability import LinearizabilityError, search_rows
-from spark_checkers.places import ALONE, Beside, place_of
+from spark_checkers.places import ALONE, HistoryBatch, place_of
 from spark_checkers.scans import Claim, Scan
 from spark_checkers.view_catalogue import is_computed_once, view_sql, views_needed
 
@@ -69,7 +69,7 @@ def evaluate_each(
     None of them has micro-operations: for cycles the graph of one history is searched as a whole.
     """
     asked = _sorted_by_judge(rules, reference)
-    results = _judge_each(engine, asked, Beside(tuple(numbers)), kept, progress)
+    results = _judge_each(engine, asked, HistoryBatch(tuple(numbers)), kept, progress)
     for found in results.values():
         found += nothing_transacted(asked.cycles)
         found.sort(key=lambda result: result.rule)
@@ -104,7 +104,7 @@ def _sorted_by_judge(rules: Iterable[Rule], reference: bool) -> _Asked:
 
 
 def _judge_each(
-    engine: Engine, asked: _Asked, beside: Beside, kept: int, progress: Progress
+    engine: Engine, asked: _Asked, beside: HistoryBatch, kept: int, progress: Progress
 ) -> dict[int, list[RuleResult]]:
     """The results of each history for all rules but those about cycles."""
     judges: list[Judge] = [*asked.claims.values(), *asked.searches.values()]
@@ -228,7 +228,7 @@ def _shown(value: object) -> str:
 
 
 def _run_search(
-    engine: Engine, rule_id: str, judge: Search, beside: Beside
+    engine: Engine, rule_id: str, judge: Search, beside: HistoryBatch
 ) -> Iterator[tuple[int, RuleResult]]:
     search = partial(_search_key, model=judge.model)
     function = search if beside.one else partial(_search_beside, search=search)

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from harness import __version__
+from harness.errors import UsageError
 from harness.history import Run, read_history, write_tables
 from harness.history.evidence import contradictions
 from harness.history.plan import RunPlan, Skip
 from harness.rules import Brokers, Catalogue, Conclusion, Judgement
-from harness.sut.errors import UsageError
 from spark_checkers.conclusion import (
     Landed,
     Standing,

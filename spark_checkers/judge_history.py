@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
+from harness.errors import UsageError
 from harness.history import (
     TABLES,
     History,
@@ -14,7 +15,6 @@ from harness.history import (
     write_tables,
 )
 from harness.rules import Judged, Judgement, Rule, RuleResult, Verdict
-from harness.sut.errors import UsageError
 from spark_checkers.circumstances import circumstances_of
 from spark_checkers.engine import Engine
 from spark_checkers.evaluate import FINDINGS_KEPT, evaluate

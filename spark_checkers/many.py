@@ -22,11 +22,11 @@ from functools import partial
 from itertools import repeat
 from pathlib import Path
 
+from harness.errors import UsageError
 from harness.history import HistoryError
 from harness.history.errors import no_room
 from harness.history.sources import Source
 from harness.rules import Cycles, Judgement, Rule
-from harness.sut.errors import UsageError
 from spark_checkers.circumstances import circumstances_of
 from spark_checkers.engine import Engine
 from spark_checkers.evaluate import FINDINGS_KEPT, Progress, evaluate_each
@@ -34,8 +34,8 @@ from spark_checkers.judge_history import judge_history, judgement_of, load_table
 from spark_checkers.places import HISTORY_OF_ROW
 from spark_checkers.side_by_side import (
     Choose,
-    Ground,
-    Laid,
+    JudgingProfile,
+    LaidOutHistory,
     ground_folder,
     lay_out_batch,
     table_folder,
@@ -45,7 +45,7 @@ AT_ONCE = 2_000
 _A_BATCH = 64
 _SUBSCRIBED = f"SELECT DISTINCT {HISTORY_OF_ROW} AS history FROM assignments WHERE f = 'subscribe'"
 
-RulesOf = Callable[[Ground], Sequence[Rule]]
+RulesOf = Callable[[JudgingProfile], Sequence[Rule]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class Outcome:
     """
 
     source: Source
-    ground: Ground | None = None
+    ground: JudgingProfile | None = None
     judgement: Judgement | None = None
     operations: int = 0
     notes: tuple[str, ...] = ()
@@ -105,11 +105,11 @@ class _Wave:
 
 
 def _judge_wave(wave: _Wave, sources: Sequence[Source], workers: int | None) -> list[Outcome]:
-    laid: list[Laid] = []
+    laid: list[LaidOutHistory] = []
     for batch in _lay_out(wave, list(enumerate(sources)), workers or os.cpu_count() or 1):
         laid += batch
         wave.progress(f"{len(laid)} of {len(sources)} histories laid out")
-    grounds: dict[Ground, list[Laid]] = {}
+    grounds: dict[JudgingProfile, list[LaidOutHistory]] = {}
     outcomes: dict[int, Outcome] = {}
     for each in laid:
         if each.unreadable or each.ground is None:
@@ -121,14 +121,16 @@ def _judge_wave(wave: _Wave, sources: Sequence[Source], workers: int | None) -> 
     return [outcomes[number] for number in sorted(outcomes)]
 
 
-def _judge_ground(wave: _Wave, ground: Ground, members: Sequence[Laid]) -> dict[int, Outcome]:
+def _judge_ground(
+    wave: _Wave, ground: JudgingProfile, members: Sequence[LaidOutHistory]
+) -> dict[int, Outcome]:
     try:
         rules = wave.rules_of(ground)
     except UsageError as cause:
         return {m.number: Outcome(source=m.source, unreadable=str(cause)) for m in members}
     judges = [rule.judge_for(reference=ground.reference) for rule in rules]
     cycles = any(isinstance(judge, Cycles) for judge in judges)
-    together: list[Laid] = []
+    together: list[LaidOutHistory] = []
     found: dict[int, Outcome] = {}
     for each in members:
         if each.alone or (each.transacts and cycles):
@@ -148,7 +150,7 @@ def _judge_ground(wave: _Wave, ground: Ground, members: Sequence[Laid]) -> dict[
 
 def _lay_out(
     wave: _Wave, numbered: Sequence[tuple[int, Source]], workers: int
-) -> Iterator[list[Laid]]:
+) -> Iterator[list[LaidOutHistory]]:
     size = max(1, min(_A_BATCH, -(-len(numbered) // (2 * workers))))
     batches = [numbered[at : at + size] for at in range(0, len(numbered), size)]
     if workers == 1 or len(batches) == 1:
@@ -161,7 +163,9 @@ def _lay_out(
         yield from pool.map(lay_out_batch, batches, repeat(wave.folder), repeat(wave.choose))
 
 
-def _judge_alone(wave: _Wave, ground: Ground, rules: Sequence[Rule], laid: Laid) -> Outcome:
+def _judge_alone(
+    wave: _Wave, ground: JudgingProfile, rules: Sequence[Rule], laid: LaidOutHistory
+) -> Outcome:
     folder = wave.folder / f"alone-{laid.number}"
     try:
         with laid.source.opened(wave.folder) as history:
@@ -190,8 +194,8 @@ def _judge_alone(wave: _Wave, ground: Ground, rules: Sequence[Rule], laid: Laid)
 
 
 def _judge_together(
-    wave: _Wave, ground: Ground, rules: Sequence[Rule], members: Sequence[Laid]
-) -> Iterator[tuple[Laid, Judgement]]:
+    wave: _Wave, ground: JudgingProfile, rules: Sequence[Rule], members: Sequence[LaidOutHistory]
+) -> Iterator[tuple[LaidOutHistory, Judgement]]:
     engine = wave.engine
     path_of = partial(table_folder, ground_folder(wave.folder, ground))
     loaded = load_tables(engine, rules, path_of, reference=ground.reference)

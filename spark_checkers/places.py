@@ -65,7 +65,7 @@ def place_of(marked: str) -> Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class HistoryBatch:
     """The histories in the tables by their numbers; `one` is there as it is, with no place."""
 
     numbers: tuple[int, ...]
@@ -80,4 +80,4 @@ class Beside:
         return self.numbers[0] if self.one else place_of(row["topic"]).number
 
 
-ALONE: Final = Beside((0,), one=True)
+ALONE: Final = HistoryBatch((0,), one=True)

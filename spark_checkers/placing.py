@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from harness.history.recorder import SUSPENDED
 from harness.rules import Finding, Judged, Judgement
-from harness.worlds.recorder import SPENDING
 from spark_checkers.engine import Engine, Row
 
 _NS_PER_S = 1_000_000_000
 _STARTS = "SELECT clock, min(invoked_ns) AS start_ns FROM ops GROUP BY clock"
 _WINDOWS = f"""
     SELECT fault, target, clock, since, until FROM fault_windows
-    WHERE fault <> '{SPENDING}' ORDER BY since, fault, target
+    WHERE fault <> '{SUSPENDED}' ORDER BY since, fault, target
 """
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from harness.rules import Holds, RuleResult
 from spark_checkers.engine import Row
-from spark_checkers.places import HISTORY_OF_ROW, Beside
+from spark_checkers.places import HISTORY_OF_ROW, HistoryBatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Scan:
 
     table: str
     claims: tuple[Claim, ...]
-    beside: Beside
+    beside: HistoryBatch
 
     @property
     def told_from(self) -> str:

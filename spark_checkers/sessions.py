@@ -32,8 +32,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.errors import LabBroken, UsageError
 from harness.scratch import ScratchFolder
-from harness.sut.errors import LabBroken, UsageError
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

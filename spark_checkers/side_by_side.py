@@ -18,13 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from harness.errors import UsageError
 from harness.history import TABLES, History, HistoryError
 from harness.history.errors import no_room
 from harness.history.micro_operations import MICRO_OPERATIONS
 from harness.history.silver import WriteGroup, arrow_schema, lay_out
 from harness.history.sources import Source
 from harness.history.tables import Table
-from harness.sut.errors import UsageError
 from spark_checkers.places import MARKED, NUMBERED, OURS, WIDTH, Place
 
 _ROWS_A_GROUP: Final = 131_072
@@ -60,23 +60,23 @@ def moved(table: Table, rows: pa.Table, place: Place) -> pa.Table:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Ground:
+class JudgingProfile:
     """By what a history is to be judged; histories on the same ground are judged together."""
 
     profiles: tuple[str, ...]
     reference: bool
 
 
-Choose: TypeAlias = Callable[[History], Ground | None]
+Choose: TypeAlias = Callable[[History], JudgingProfile | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Laid:
+class LaidOutHistory:
     """What is known of a history after it was laid out, or why it was not."""
 
     source: Source
     number: int
-    ground: Ground | None = None
+    ground: JudgingProfile | None = None
     header: dict[str, Any] = field(default_factory=dict)
     complete: bool = False
     events: int = 0
@@ -89,7 +89,7 @@ class Laid:
     unreadable: str = ""
 
 
-class _Shelf:
+class _TableWriters:
     """The files of one set of tables, and the rows that are still too few to be written."""
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -129,22 +129,24 @@ def table_folder(folder: Path, table: str) -> Path:
     return path
 
 
-def ground_folder(folder: Path, ground: Ground) -> Path:
+def ground_folder(folder: Path, ground: JudgingProfile) -> Path:
     """Where the tables of the histories on one ground are; profiles are no names for folders."""
     return folder / hashlib.sha256(repr(ground).encode()).hexdigest()[:16]
 
 
-def lay_out_batch(batch: Sequence[tuple[int, Source]], folder: Path, choose: Choose) -> list[Laid]:
+def lay_out_batch(
+    batch: Sequence[tuple[int, Source]], folder: Path, choose: Choose
+) -> list[LaidOutHistory]:
     """Add some histories, each with its number, to the tables of their grounds in a folder.
 
     Several processes may do so at once, with batches that share no number.
     """
-    shelves: dict[Ground, _Shelf] = {}
+    shelves: dict[JudgingProfile, _TableWriters] = {}
 
-    def shelf(ground: Ground) -> _Shelf:
+    def shelf(ground: JudgingProfile) -> _TableWriters:
         if ground not in shelves:
             name = f"from-{batch[0][0]:07}"
-            shelves[ground] = _Shelf(ground_folder(folder, ground), name)
+            shelves[ground] = _TableWriters(ground_folder(folder, ground), name)
         return shelves[ground]
 
     try:
@@ -155,9 +157,13 @@ def lay_out_batch(batch: Sequence[tuple[int, Source]], folder: Path, choose: Cho
 
 
 def _lay_out(
-    place: Place, source: Source, folder: Path, choose: Choose, shelf: Callable[[Ground], _Shelf]
-) -> Laid:
-    laid = Laid(source=source, number=place.number)
+    place: Place,
+    source: Source,
+    folder: Path,
+    choose: Choose,
+    shelf: Callable[[JudgingProfile], _TableWriters],
+) -> LaidOutHistory:
+    laid = LaidOutHistory(source=source, number=place.number)
     try:
         with source.opened(folder) as history:
             ground = choose(history)
@@ -171,7 +177,9 @@ def _lay_out(
         return replace(laid, unreadable=str(cause))
 
 
-def _shelve(laid: Laid, history: History, place: Place, shelf: _Shelf) -> Laid:
+def _shelve(
+    laid: LaidOutHistory, history: History, place: Place, shelf: _TableWriters
+) -> LaidOutHistory:
     operations, transacts = 0, False
 
     def open_table(table: Table) -> WriteGroup:

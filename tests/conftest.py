@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.cli.java import java_home_for_spark
+from harness.processes.java import java_home_for_spark
 from spark_checkers.engine import SparkEngine
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from harness.clusters.plan import ClusterPlan, NodeState
-from harness.worlds.recorder import Recorder
+from harness.deployments.plan import ClusterPlan, NodeState
+from harness.history.recorder import Recorder
 from reference_impl.ports import Address, Network
 
 Heal = Callable[[], Awaitable[None]]

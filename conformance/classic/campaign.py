@@ -21,9 +21,9 @@ from conformance.classic.arena import Arena, Heal
 from conformance.classic.at_rest import Rest, read_everything
 from harness.clients.admin import Refused, create_topic, leadership
 from harness.clients.answers import UnreadableAnswer
-from harness.clients.operations import Defect, Place
+from harness.clients.operations import Defect, TopicPartition
 from harness.clients.raw import RawClient
-from harness.clusters.plan import CONTROLLER, broker_name
+from harness.deployments.plan import CONTROLLER, broker_name
 from harness.workloads.partition_log import PartitionClients
 
 # What befalls the cluster, and which assumption of the catalogue does not hold meanwhile.
@@ -68,7 +68,7 @@ class Campaign:
             network=self.arena.network,
             address=self.arena.address,
             recorder=self.arena.recorder,
-            place=Place(self.arena.recorder.topic(self.topic), 0),
+            tp=TopicPartition(self.arena.recorder.topic(self.topic), 0),
             recorded_topic=self.topic,
             now_ms=self.arena.now_ms,
         )
@@ -118,7 +118,7 @@ class Campaign:
             self.progress(fault)
             self.rest.look_at_nodes()
             # Longer than the fault itself: who was deposed has to find out first.
-            judged_again = self.arena.recorder.begin_spending(ASSUMPTIONS[fault], fault)
+            resume_assumption = self.arena.recorder.suspend_assumption(ASSUMPTIONS[fault], fault)
             self.arena.recorder.plan_part = f"classic/{fault}"
             heal = await self._inject(fault)
             self.arena.recorder.plan_part = None
@@ -126,7 +126,7 @@ class Campaign:
             await heal()
             if not await self._recovers():
                 return False
-            judged_again()
+            resume_assumption()
             await asyncio.sleep(BETWEEN_S)
         return True
 
@@ -209,7 +209,7 @@ class Campaign:
         try:
             await create_topic(
                 self._client(brokers[0]),
-                self.clients.place.topic,
+                self.clients.tp.topic,
                 assignments=[list(brokers)],
                 configs={"min.insync.replicas": "2" if len(brokers) > 2 else "1"},
             )
@@ -223,7 +223,7 @@ class Campaign:
         """Who leads by what a broker says, the first that is asked; it was at rest just now."""
         for broker in self.arena.brokers:
             with suppress(*_LOST):
-                seen = await leadership(self._client(broker), self.clients.place, patience_s=2.0)
+                seen = await leadership(self._client(broker), self.clients.tp, timeout_s=2.0)
                 if seen.leader in self.arena.brokers:
                     return seen.leader
         return self._chance.choice(self.arena.brokers)

@@ -9,24 +9,24 @@ from dataclasses import dataclass, field
 
 from conformance.classic.arena import SHARD, plan_of
 from conformance.classic.campaign import BOUND_S, FAULTS, LASTS_S, Campaign
-from conformance.classic.external_nodes import ExternalNodes, find_brokers
 from conformance.classic.live_arena import LiveArena
 from conformance.classic.offers import PROCESS, faults_offered, not_offered
 from conformance.classic.simulated_arena import SimArena
-from harness.apache_kafka.containers import ContainerKafka
-from harness.apache_kafka.isolated import IsolatedKafka
 from harness.clients.admin import Refused, delete_topic
 from harness.clients.raw import RawClient
-from harness.clusters.processes import linked_cluster
+from harness.deployments.apache_kafka.containers import ContainerKafka
+from harness.deployments.apache_kafka.isolated import IsolatedKafka
+from harness.deployments.external_nodes import ExternalNodes, find_brokers
+from harness.deployments.process_cluster import linked_cluster
+from harness.errors import CannotConnect, LabBroken, UsageError
 from harness.history import Run
+from harness.history.recorder import Recorder
+from harness.history.run_slot import take_slot
 from harness.scratch import ScratchFolder
 from harness.simulation.observer import FaultsOnly
 from harness.simulation.simulation import Simulation
 from harness.sut import Sut, reference_sut
-from harness.sut.errors import CannotConnect, LabBroken, UsageError
 from harness.sut.process_hook import ProcessHook
-from harness.worlds.place import take_place
-from harness.worlds.recorder import Recorder
 from reference_impl.decisions import Mutant, load_mutant, mutated
 from reference_impl.ports import Address
 
@@ -107,17 +107,17 @@ async def _play(campaign: Campaign, *, tidy_up: bool) -> None:
         arena = campaign.arena
         client = RawClient(arena.network, arena.address(arena.brokers[0]))
         with suppress(Refused, OSError, TimeoutError):
-            await delete_topic(client, campaign.clients.place.topic)
+            await delete_topic(client, campaign.clients.tp.topic)
 
 
 def _in_simulation(
     run: Run, seed: int, mutants: Sequence[str], faults: tuple[str, ...], progress: Progress
 ) -> None:
-    place = take_place(run, world="sim", clock="sim-classic", part=0, shard=SHARD)
+    slot = take_slot(run, world="sim", clock="sim-classic", part=0, shard=SHARD)
     found = [load_mutant(one) for one in mutants]
     python = [one for one in found if isinstance(one, Mutant)]
     sims: list[Simulation] = []
-    recorder = Recorder(place, now=lambda: sims[0].now_ns)
+    recorder = Recorder(slot, now=lambda: sims[0].now_ns)
     observer = FaultsOnly(recorder)
     with mutated(*python), Simulation(seed, observer=observer, forgiving=True) as sim:
         sims.append(sim)
@@ -133,7 +133,7 @@ def _in_simulation(
         sim.run(campaign.run())
         if sim.uncaught and not mutants:
             raise LabBroken(f"a node of the reference left an error uncaught: {sim.uncaught[0]}")
-    place.writer.close()
+    slot.writer.close()
 
 
 def _opened(

@@ -15,12 +15,12 @@ from contextlib import suppress
 from typing import Protocol
 
 from conformance.classic.arena import SHARD, Heal, NodeRow, Stalled, node_row
-from harness.clusters.link_proxy import LinkProxy
-from harness.clusters.plan import CONTROLLER, NodeState, broker_id, broker_name
+from harness.deployments.plan import CONTROLLER, NodeState, broker_id, broker_name
+from harness.errors import AdapterError, LabBroken, UsageError
 from harness.history import Run
-from harness.sut.errors import AdapterError, LabBroken, UsageError
-from harness.worlds.place import take_place
-from harness.worlds.recorder import Evidence, Recorder
+from harness.history.recorder import Evidence, Recorder
+from harness.history.run_slot import take_slot
+from harness.proxies.links import LinkProxy
 from reference_impl.live.network import StreamNetwork
 from reference_impl.ports import Address, Network
 
@@ -73,9 +73,9 @@ class LiveArena:
         brokers: tuple[int, ...],
         links: LinkProxy | None = None,
     ) -> None:
-        place = take_place(run, world=world, clock="host", part=0, shard=SHARD)
-        self.writer = place.writer
-        self.recorder = Recorder(place, now=time.monotonic_ns, lock=threading.RLock())
+        slot = take_slot(run, world=world, clock="host", part=0, shard=SHARD)
+        self.writer = slot.writer
+        self.recorder = Recorder(slot, now=time.monotonic_ns, lock=threading.RLock())
         self.network: Network = StreamNetwork()
         self.brokers = brokers
         self._nodes = nodes

@@ -21,10 +21,10 @@ from conformance.machines.scripted import ScriptedMachine
 from conformance.mutants import CLUSTER, PROGRAMS
 from harness.rules import Judged
 from harness.scratch import ScratchFolder
-from harness.state_machines import machine as machines
-from harness.state_machines.explore import play
-from harness.state_machines.machine import Violated
-from harness.state_machines.program import Step, steps_of
+from harness.steps import machine as machines
+from harness.steps.explore import play
+from harness.steps.machine import Violated
+from harness.steps.program import Step, steps_of
 from reference_impl.decisions import Mutant
 
 FILE = PROGRAMS

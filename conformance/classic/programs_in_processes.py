@@ -20,16 +20,16 @@ from conformance.machines.classic import PROPERTIES
 from conformance.machines.judging import PROFILES, RULES
 from conformance.machines.scripted import BLIND, PERSISTENT, Appends
 from harness.clients.admin import Leadership, create_topic, elect_preferred, leadership
-from harness.clients.operations import Defect, Place
+from harness.clients.operations import Defect, TopicPartition
 from harness.clients.raw import RawClient
-from harness.clusters.link_proxy import CLIENTS, LinkProxy
-from harness.clusters.plan import ClusterPlan, broker_id, broker_name
-from harness.clusters.processes import ProcessCluster, linked_cluster
+from harness.deployments.plan import ClusterPlan, broker_id, broker_name
+from harness.deployments.process_cluster import ProcessCluster, linked_cluster
 from harness.history import Run
+from harness.proxies.links import CLIENTS, LinkProxy
 from harness.rules import Judged
 from harness.scratch import ScratchFolder
 from harness.simulation.network import LAB
-from harness.state_machines.program import Step
+from harness.steps.program import Step
 from harness.workloads.partition_log import PartitionClients
 from spark_checkers.engine import InlineEngine
 from spark_checkers.judge_history import judge_run
@@ -92,7 +92,7 @@ class Played:
     clients: PartitionClients = field(init=False)
     rest: Rest = field(init=False)
     _active: list[Heal] = field(default_factory=list)
-    _spent: dict[str, Callable[[], None]] = field(default_factory=dict)
+    _suspended: dict[str, Callable[[], None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         recorder = self.arena.recorder
@@ -100,7 +100,7 @@ class Played:
             network=self.arena.network,
             address=self.arena.address,
             recorder=recorder,
-            place=Place(recorder.topic(self.topic), 0),
+            tp=TopicPartition(recorder.topic(self.topic), 0),
             recorded_topic=self.topic,
             now_ms=self.arena.now_ms,
             sends=self.number * MOST_SENDS,
@@ -123,7 +123,7 @@ class Played:
         """All steps, then peace, then the last reads."""
         await create_topic(
             self._client(1),
-            self.clients.place.topic,
+            self.clients.tp.topic,
             assignments=[list(BROKERS)],
             configs={"min.insync.replicas": "2"},
         )
@@ -134,10 +134,10 @@ class Played:
             for heal in self._active:
                 await heal()
             if await self.rest.converge():
-                self._trust()
+                self.leader_uncertain_ends()
         await self.rest.progress()
         await read_everything(self.clients, self.topic, BROKERS)
-        self._trust()
+        self.leader_uncertain_ends()
 
     # ── clients ──────────────────────────────────────────────────────────────────────────────────
 
@@ -183,9 +183,7 @@ class Played:
         """The preferred leader leads again, once all are in sync."""
         await self.rest.look_until_at_rest()
         with suppress(*_LOST):
-            await elect_preferred(
-                self._client(broker_id(ask)), self.clients.place, patience_s=BOUND_S
-            )
+            await elect_preferred(self._client(broker_id(ask)), self.clients.tp, timeout_s=BOUND_S)
         await self.rest.look_until_at_rest()
 
     async def wait(self, ms: int) -> None:
@@ -196,29 +194,29 @@ class Played:
 
     async def kill(self, node: str, lasts: int | None, ms: int) -> None:
         """SIGKILL; it starts again when it is healed."""
-        self._spend("replica-up")
+        self._suspend("replica-up")
         self._active.append(await self.arena.kill(node))
 
     async def pause(self, node: str, lasts: int | None, ms: int) -> None:
         """SIGSTOP."""
-        self._spend("one-leader")
+        self._suspend("one-leader")
         self._active.append(await self.arena.pause(node, self.clients.stalled))
 
     async def isolate(self, node: str, lasts: int | None, ms: int) -> None:
         """A node hears no other, and no other hears it."""
-        self._spend("one-leader")
+        self._suspend("one-leader")
         self._active.append(await self.arena.cut(node, both=True))
 
     async def cut(self, here: str, there: str, both: bool, lasts: int | None, ms: int) -> None:
         """Nothing passes between two of them."""
-        self._spend("one-leader")
+        self._suspend("one-leader")
         self._hold(here, there, both=both)
 
     async def delay(self, here: str, there: str, by: int, lasts: int | None, ms: int) -> None:
         """What is sent from here to there is late: it comes when this is healed."""
         await self.cut(here, there, both=False, lasts=lasts, ms=ms)
 
-    async def estrange(self, ms: int) -> None:
+    async def cut_followers(self, ms: int) -> None:
         """The followers hear each other no more; who leads they hear as before."""
         seen = await self._seen(1)
         here, there = [one for one in BROKERS if seen is None or one != seen.leader][:2]
@@ -230,7 +228,7 @@ class Played:
 
     async def roll(self, ms: int) -> None:
         """All brokers are killed and started, one after the other."""
-        self._spend("replica-up")
+        self._suspend("replica-up")
         for broker in BROKERS:
             await (await self.arena.kill(broker_name(broker)))()
             await self.rest.look_until_at_rest()
@@ -249,20 +247,22 @@ class Played:
 
         self._active.append(heal)
 
-    def _spend(self, assumption: str) -> None:
+    def _suspend(self, assumption: str) -> None:
         """From now on, until the cluster is whole and at rest, it does not hold."""
-        if assumption not in self._spent:
-            self._spent[assumption] = self.arena.recorder.begin_spending(assumption, self.topic)
+        if assumption not in self._suspended:
+            self._suspended[assumption] = self.arena.recorder.suspend_assumption(
+                assumption, self.topic
+            )
 
-    def _trust(self) -> None:
-        while self._spent:
-            self._spent.popitem()[1]()
+    def leader_uncertain_ends(self) -> None:
+        while self._suspended:
+            self._suspended.popitem()[1]()
 
     # ── the cluster ──────────────────────────────────────────────────────────────────────────────
 
     async def _seen(self, broker: int) -> Leadership | None:
         with suppress(*_LOST):
-            return await leadership(self._client(broker), self.clients.place, patience_s=1.0)
+            return await leadership(self._client(broker), self.clients.tp, timeout_s=1.0)
         return None
 
     def _client(self, broker: int) -> RawClient:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from conformance.classic.arena import Heal, NodeRow, Stalled, node_row, plan_of
-from harness.clusters.plan import NodeState
-from harness.clusters.simulated import SimulatedCluster
+from harness.deployments.plan import NodeState
+from harness.deployments.simulated_cluster import SimulatedCluster
+from harness.history.recorder import Recorder
 from harness.simulation.simulation import Simulation
-from harness.worlds.recorder import Recorder
 
 
 class SimArena:

@@ -22,19 +22,19 @@ from conformance.machines.clients_at_work import (
     BROKERS,
     IDEMPOTENT,
     LOOK_S,
-    PLACE,
+    TP,
     ClientsAtWork,
 )
 from harness.clients.admin import create_topic, elect_preferred
-from harness.clusters.plan import CONTROLLER, ClusterPlan, broker_id
-from harness.clusters.simulated import SimulatedCluster
+from harness.deployments.plan import CONTROLLER, ClusterPlan, broker_id
+from harness.deployments.simulated_cluster import SimulatedCluster
+from harness.history.recorder import Recorder
 from harness.simulation.errors import NodeFailed, StillWaiting
 from harness.simulation.faults import Fault
 from harness.simulation.observer import Evidence, Unobserved
-from harness.state_machines import step
-from harness.state_machines.nemesis_steps import A_WHILE, SO_LONG, NemesisSteps
+from harness.steps import step
+from harness.steps.nemesis_steps import A_WHILE, SO_LONG, NemesisSteps
 from harness.workloads.partition_log import PartitionClients
-from harness.worlds.recorder import Recorder
 
 # Nothing happens in between, so nothing is lost by asking less often; what is in a hurry is woken.
 PROPERTIES = {
@@ -50,7 +50,7 @@ RESTART_MS = 50
 REST_S = 10.0  # of simulated time, in which a cluster without faults has to come to rest
 TURN_MS = 400  # of simulated time, after which clients that are idle begin anew
 SOON_MS = (0, 2, 5, 20)  # after the clients began: in the middle of what they do
-DOWNFALLS = ("kill", "pause", "usurp")
+DOWNFALLS = ("kill", "pause", "isolate_leader")
 
 
 class ClassicMachine(ClientsAtWork, NemesisSteps):
@@ -68,13 +68,13 @@ class ClassicMachine(ClientsAtWork, NemesisSteps):
     def build(self) -> None:
         """A cluster that is up, a topic, and nobody who knows anything yet."""
         self._trusted_again: Callable[[], None] | None = None
-        self.sim.observer = _Spending(self.recorder)
+        self.sim.observer = _SuspendingFaults(self.recorder)
         self.cluster = SimulatedCluster(self.sim, ClusterPlan(brokers=3, properties=PROPERTIES))
         self.clients = PartitionClients(
             network=self.sim.lab,
             address=self.cluster.address,
             recorder=self.recorder,
-            place=PLACE,
+            tp=TP,
             now_ms=lambda: self.sim.now_ms,
         )
         self.rest = Rest(
@@ -119,7 +119,7 @@ class ClassicMachine(ClientsAtWork, NemesisSteps):
     @step(ask=BROKERS, ms=A_WHILE)
     def elect(self, ask: str, ms: int) -> None:
         """Somebody asks for the preferred leader, while others send."""
-        self._doubt()
+        self.leader_uncertain_begins()
         self.send_all(broker_id(ask), -1)
         self.start("e1", lambda: self._elect(broker_id(ask)))
         self.pass_time(ms)
@@ -127,7 +127,7 @@ class ClassicMachine(ClientsAtWork, NemesisSteps):
     # ── what happens to leaders and followers ────────────────────────────────────────────────────
 
     @step(lasts=SO_LONG, ms=A_WHILE)
-    def usurp(self, lasts: int | None, ms: int) -> None:
+    def isolate_leader(self, lasts: int | None, ms: int) -> None:
         """Who leads is cut off from the other nodes, but not from its clients."""
         leader = self.leader()
         if leader is not None:
@@ -146,7 +146,7 @@ class ClassicMachine(ClientsAtWork, NemesisSteps):
         fall: dict[str, Callable[[], Fault]] = {
             "kill": lambda: self.sim.faults.kill(leader),
             "pause": lambda: self.sim.faults.pause(leader),
-            "usurp": lambda: self.sim.faults.cut(leader, others),
+            "isolate_leader": lambda: self.sim.faults.cut(leader, others),
         }
         self._inject(lasts, 0, fall[how])
         for _ in range(5):
@@ -167,7 +167,7 @@ class ClassicMachine(ClientsAtWork, NemesisSteps):
             self._cut_brokers(lasts, ms, followers[which], leader)
 
     @step(ms=A_WHILE)
-    def estrange(self, ms: int) -> None:
+    def cut_followers(self, ms: int) -> None:
         """The two followers hear each other no more, which matters once one of them leads."""
         leader = self.leader()
         if leader is not None:
@@ -198,7 +198,7 @@ class ClassicMachine(ClientsAtWork, NemesisSteps):
         with suppress(StillWaiting):
             self.sim.run_until(lambda: not self.busy, within_s=20.0)
         if self.sim.run(self.rest.converge()):
-            self._trust()
+            self.leader_uncertain_ends()
         self.sim.run(self.rest.progress())
         self.sim.run(read_everything(self.clients, self.rest.campaign, self.rest.brokers))
         if self.sim.uncaught and not self.mutants:
@@ -210,7 +210,7 @@ class ClassicMachine(ClientsAtWork, NemesisSteps):
         """Before a step: see whether the brokers agree again."""
         super().note_step(step)
         if self._trusted_again is not None and not self._links_in_doubt() and self.agreed():
-            self._trust()
+            self.leader_uncertain_ends()
 
     def pass_time(self, ms: int) -> None:
         """Let time pass, and clients work."""
@@ -224,20 +224,20 @@ class ClassicMachine(ClientsAtWork, NemesisSteps):
         self, lasts: int | None, ms: int, inject: Callable[..., Fault], *args: Any, **options: Any
     ) -> None:
         if inject != self.sim.faults.kill:
-            self._doubt()
+            self.leader_uncertain_begins()
         super()._inject(lasts, ms, inject, *args, **options)
 
     def _cut_brokers(self, lasts: int | None, ms: int, here: str, there: str) -> None:
         """Between brokers only: who leads, all of them hear from the controller as before."""
         super()._inject(lasts, ms, self.sim.faults.cut, here, there)
 
-    def _doubt(self) -> None:
+    def leader_uncertain_begins(self) -> None:
         """From now on somebody may lead who does not know that it is over."""
         if self._trusted_again is None:
-            about = f"{PLACE.topic}-{PLACE.partition}"
-            self._trusted_again = self.recorder.begin_spending("one-leader", about)
+            about = f"{TP.topic}-{TP.partition}"
+            self._trusted_again = self.recorder.suspend_assumption("one-leader", about)
 
-    def _trust(self) -> None:
+    def leader_uncertain_ends(self) -> None:
         if self._trusted_again is not None:
             self._trusted_again()
             self._trusted_again = None
@@ -250,7 +250,7 @@ class ClassicMachine(ClientsAtWork, NemesisSteps):
         try:
             await create_topic(
                 client,
-                PLACE.topic,
+                TP.topic,
                 assignments=[[1, 2, 3]],
                 configs={"min.insync.replicas": "2"},
             )
@@ -259,13 +259,13 @@ class ClassicMachine(ClientsAtWork, NemesisSteps):
 
     async def _elect(self, ask: int) -> None:
         with suppress(OSError, TimeoutError):
-            await elect_preferred(self.client(ask), PLACE, patience_s=1.0)
+            await elect_preferred(self.client(ask), TP, timeout_s=1.0)
 
 
 _KILLED = "kill-node"
 
 
-class _Spending(Unobserved):
+class _SuspendingFaults(Unobserved):
     """Tells the recorder of faults, and which assumption each of them breaks."""
 
     def __init__(self, recorder: Recorder) -> None:

@@ -16,14 +16,14 @@ from typing import Any
 
 from conformance.machines.judging import JudgedMachine
 from harness.clients.admin import Leadership, leadership
-from harness.clients.operations import Defect, Place
+from harness.clients.operations import Defect, TopicPartition
 from harness.clients.raw import RawClient
-from harness.clusters.plan import broker_id, broker_name
-from harness.clusters.simulated import SimulatedCluster
+from harness.deployments.plan import broker_id, broker_name
+from harness.deployments.simulated_cluster import SimulatedCluster
 from harness.simulation.errors import StillWaiting
 from harness.workloads.partition_log import PartitionClients
 
-PLACE = Place("t", 0)
+TP = TopicPartition("t", 0)
 BROKERS = ("broker-1", "broker-2", "broker-3")
 PRODUCERS = ("p1", "p2", "p3")
 IDEMPOTENT = {"i1": 7001, "i2": 7002}
@@ -148,7 +148,7 @@ class ClientsAtWork(JudgedMachine):
 
         async def ask(name: str) -> Leadership | None:
             with suppress(OSError, TimeoutError):
-                return await leadership(self.client(broker_id(name)), PLACE, patience_s=0.3)
+                return await leadership(self.client(broker_id(name)), TP, timeout_s=0.3)
             return None
 
         async def ask_all() -> list[Leadership | None]:

@@ -15,24 +15,24 @@ from pathlib import Path
 from typing import ClassVar
 
 from conformance.catalogue import CATALOGUE
+from harness.errors import LabBroken
 from harness.history import History
 from harness.history.sources import Source
 from harness.rules import Judgement, Rule, Verdict
 from harness.scratch import ScratchFolder
-from harness.state_machines.explore import Unrepeatable, draw, play, shrunk
-from harness.state_machines.machine import SimulatedMachine, Violated
-from harness.state_machines.program import Step
-from harness.sut.errors import LabBroken
+from harness.steps.explore import Unrepeatable, draw, play, shrunk
+from harness.steps.machine import SimulatedMachine, Violated
+from harness.steps.program import Step
 from spark_checkers.engine import InlineEngine
 from spark_checkers.judge_history import judge_run
 from spark_checkers.many import judge_many
-from spark_checkers.side_by_side import Ground
+from spark_checkers.side_by_side import JudgingProfile
 
 PROFILES = ("classic",)
 # Those of a partition and its requests. The others are about transactions, groups and subscribed
 # consumers, of which these histories have none.
 RULES: tuple[Rule, ...] = tuple(CATALOGUE.of_profiles(PROFILES).played())
-GROUND = Ground(profiles=PROFILES, reference=True)
+GROUND = JudgingProfile(profiles=PROFILES, reference=True)
 
 
 @functools.cache
@@ -164,7 +164,7 @@ class _Search:
             path.unlink()
 
 
-def _ground(history: History) -> Ground:
+def _ground(history: History) -> JudgingProfile:
     return GROUND
 
 

@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 from conformance.machines.classic import ClassicMachine
 from conformance.machines.clients_at_work import BROKERS
 from harness.clients.operations import Defect
-from harness.clusters.plan import broker_id
+from harness.deployments.plan import broker_id
 from harness.simulation.errors import StillWaiting
 from harness.simulation.network import LAB
-from harness.state_machines import step
+from harness.steps import step
 from harness.workloads.partition_log import PartitionClients
 
 KINDS = ("plain", "leader", "spread", "torn", "misnumbered", "idempotent", "early")

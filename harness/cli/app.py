@@ -52,11 +52,11 @@ def main() -> None:
 
 def _sentence(mistake: Exception) -> int:
     """What a user is told, and the exit code; what nobody foresaw is the lab's own fault."""
-    from harness.cli.java import JavaMissing
     from harness.cli.progress import printable
+    from harness.errors import LabError
     from harness.history.errors import HistoryError, ShardWriteFailed, no_room
+    from harness.processes.java import JavaMissing
     from harness.rules import CatalogueError
-    from harness.sut.errors import LabError
     from reference_impl.decisions import DecisionError
     from spark_checkers.linearizability import LinearizabilityError
 

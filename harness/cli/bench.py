@@ -15,9 +15,9 @@ from dataclasses import asdict
 
 from harness.cli.benches.measured import Measured
 from harness.cli.progress import Stage
+from harness.errors import CannotConnect
 from harness.scratch import ScratchFolder
 from harness.sut import UsageError
-from harness.sut.errors import CannotConnect
 
 ROWS = (
     "history",

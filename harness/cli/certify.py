@@ -22,12 +22,12 @@ from conformance.lab import MIGRATION, Plan, Recorded, now, record, smoke, unpla
 from conformance.scenarios import SCENARIOS
 from harness import __version__
 from harness.cli.hashes import VERDICT_FILE
-from harness.cli.java import java_home_for_spark
 from harness.cli.judged_run import documents, keep
 from harness.cli.progress import Stage, plural, printable
 from harness.cli.runs import RUNS, called, next_run
 from harness.history import Run
 from harness.history.run import HEADER_FILE
+from harness.processes.java import java_home_for_spark
 from harness.rules import Catalogue, Conclusion
 from harness.sut import Sut, UsageError, find_sut, reference_sut
 from reports import terminal

@@ -34,7 +34,7 @@ from spark_checkers.engine import Engine
 from spark_checkers.evaluate import Progress
 from spark_checkers.linearizability import LinearizabilityError
 from spark_checkers.many import Outcome, judge_many
-from spark_checkers.side_by_side import Ground
+from spark_checkers.side_by_side import JudgingProfile
 
 _MARKS = {False: "×", None: "?", True: "✓"}
 _NAMED = 6
@@ -72,7 +72,7 @@ def _is_run(source: Source) -> bool:
         return False
 
 
-def _rules_of(ground: Ground) -> list[Rule]:
+def _rules_of(ground: JudgingProfile) -> list[Rule]:
     return list(rules_of(ground.profiles))
 
 

@@ -20,8 +20,8 @@ from enum import StrEnum
 from importlib import metadata, util
 from pathlib import Path
 
-from harness.cli.java import LEAST_JAVA, find_java, missing_sentence
 from harness.launcher.environment import Environment, Requirement, read_lock, setup_only
+from harness.processes.java import LEAST_JAVA, find_java, missing_sentence
 
 LAB_BROKEN = 3
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from itertools import islice
 
+from harness.errors import UsageError
 from harness.history import REGISTER_CALLS, History
 from harness.history.micro_operations import MICRO_OPERATIONS
-from harness.sut.errors import UsageError
-from spark_checkers.side_by_side import Ground
+from spark_checkers.side_by_side import JudgingProfile
 
 LOG = "log"
 KAFKA = "kafka"
@@ -49,9 +49,9 @@ def is_reference(history: History) -> bool:
     return history.header.get("sut") == "reference"
 
 
-def ground_of(history: History) -> Ground | None:
+def ground_of(history: History) -> JudgingProfile | None:
     """The ground on which a history is judged together with others; None if that cannot be."""
     asked = called_for(history)
     if isinstance(asked, str):
         return None
-    return Ground(profiles=asked, reference=is_reference(history))
+    return JudgingProfile(profiles=asked, reference=is_reference(history))

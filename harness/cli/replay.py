@@ -15,10 +15,10 @@ from typing import Any, TextIO
 from harness.cli import certify
 from harness.cli.progress import plural, printable
 from harness.cli.runs import find_run
+from harness.errors import UsageError
 from harness.history.run import Run
-from harness.state_machines.program import program_of
-from harness.state_machines.replay import Replayed, replay
-from harness.sut.errors import UsageError
+from harness.steps.program import program_of
+from harness.steps.replay import Replayed, replay
 from reports.terminal import called_as, wrapped
 
 _SHOWN = 8

@@ -9,11 +9,11 @@ from typing import Any
 
 from harness.cli.hashes import VERDICT_FILE, altered, is_judged
 from harness.cli.progress import printable
+from harness.errors import UsageError
 from harness.history.errors import HistoryError
 from harness.history.files import read_object
 from harness.history.run import HEADER_FILE
 from harness.rules import Verdict
-from harness.sut.errors import UsageError
 from reports.terminal import called_as
 
 RUNS = Path("runs")

@@ -8,10 +8,10 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.clusters.plan import ClusterPlan
-from harness.clusters.processes import ProcessCluster
+from harness.deployments.plan import ClusterPlan
+from harness.deployments.process_cluster import ProcessCluster
+from harness.errors import UsageError
 from harness.scratch import ScratchFolder
-from harness.sut.errors import UsageError
 from reference_impl.decisions import load_mutant
 
 

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from harness.sut.errors import UsageError
+from harness.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 HOUR_S = 3600.0

@@ -15,7 +15,7 @@ from kio.schema.metadata.v12 import request as metadata_v12
 from kio.static.primitive import i8, i16, i32, i32Timedelta
 
 from harness.clients.answers import UnreadableAnswer, named
-from harness.clients.operations import Place
+from harness.clients.operations import TopicPartition
 from harness.clients.raw import RawClient
 from reference_impl.ports import Address
 
@@ -35,7 +35,7 @@ async def create_topic(
     partitions: int = -1,
     replication_factor: int = -1,
     configs: Mapping[str, str] | None = None,
-    patience_s: float = 10.0,
+    timeout_s: float = 10.0,
 ) -> None:
     """Create a topic, with its replicas as given or wherever the controller likes."""
     v = create_topics_v7
@@ -56,7 +56,7 @@ async def create_topic(
     )
     request = v.CreateTopicsRequest(topics=(topic,), timeout=_TIMEOUT, validate_only=False)
     try:
-        answer = await client.ask(request, timeout_s=patience_s)
+        answer = await client.ask(request, timeout_s=timeout_s)
     finally:
         client.abort()
     one = named(answer.topics, "name", name)
@@ -64,13 +64,13 @@ async def create_topic(
         raise Refused(f"creating {name}: {one.error_code.name}: {one.error_message}")
 
 
-async def delete_topic(client: RawClient, name: str, *, patience_s: float = 10.0) -> None:
+async def delete_topic(client: RawClient, name: str, *, timeout_s: float = 10.0) -> None:
     """Delete a topic."""
     v = delete_topics_v6
     topic = v.DeleteTopicState(name=name, topic_id=None)  # type: ignore[arg-type]
     request = v.DeleteTopicsRequest(topics=(topic,), timeout=_TIMEOUT)
     try:
-        answer = await client.ask(request, timeout_s=patience_s)
+        answer = await client.ask(request, timeout_s=timeout_s)
     finally:
         client.abort()
     one = named(answer.responses, "name", name)
@@ -79,11 +79,11 @@ async def delete_topic(client: RawClient, name: str, *, patience_s: float = 10.0
 
 
 async def versions_offered(
-    client: RawClient, *, patience_s: float = 10.0
+    client: RawClient, *, timeout_s: float = 10.0
 ) -> Mapping[int, tuple[int, int]]:
     """By the key of each request, the first and the last version that a broker answers."""
     try:
-        answer = await client.ask(api_versions_v0.ApiVersionsRequest(), timeout_s=patience_s)
+        answer = await client.ask(api_versions_v0.ApiVersionsRequest(), timeout_s=timeout_s)
     finally:
         client.abort()
     return {
@@ -91,14 +91,14 @@ async def versions_offered(
     }
 
 
-async def brokers_known(client: RawClient, *, patience_s: float = 10.0) -> dict[int, Address]:
+async def brokers_known(client: RawClient, *, timeout_s: float = 10.0) -> dict[int, Address]:
     """Every broker that a broker knows, and where clients find it."""
     v = metadata_v12
     request = v.MetadataRequest(
         topics=(), allow_auto_topic_creation=False, include_topic_authorized_operations=False
     )
     try:
-        answer = await client.ask(request, timeout_s=patience_s)
+        answer = await client.ask(request, timeout_s=timeout_s)
     finally:
         client.abort()
     for one in answer.brokers:
@@ -118,21 +118,21 @@ class Leadership:
     error: int = 0
 
 
-async def leadership(client: RawClient, place: Place, *, patience_s: float) -> Leadership:
+async def leadership(client: RawClient, tp: TopicPartition, *, timeout_s: float) -> Leadership:
     """What a broker says about who leads."""
     v = metadata_v12
     request = v.MetadataRequest(
-        topics=(v.MetadataRequestTopic(topic_id=None, name=place.topic),),  # type: ignore[arg-type]
+        topics=(v.MetadataRequestTopic(topic_id=None, name=tp.topic),),  # type: ignore[arg-type]
         allow_auto_topic_creation=False,
         include_topic_authorized_operations=False,
     )
     try:
-        answer = await client.ask(request, timeout_s=patience_s)
+        answer = await client.ask(request, timeout_s=timeout_s)
     finally:
         client.abort()
     for topic in answer.topics:
         for partition in topic.partitions:
-            if partition.partition_index == place.partition:
+            if partition.partition_index == tp.partition:
                 return Leadership(
                     int(partition.leader_id),
                     int(partition.leader_epoch),
@@ -144,15 +144,15 @@ async def leadership(client: RawClient, place: Place, *, patience_s: float) -> L
     return Leadership(-1, -1, error=_UNKNOWN)
 
 
-async def elect_preferred(client: RawClient, place: Place, *, patience_s: float) -> int:
+async def elect_preferred(client: RawClient, tp: TopicPartition, *, timeout_s: float) -> int:
     """Ask for the preferred leader; the error of the partition."""
     v = elect_leaders_v2
-    topic = v.TopicPartitions(topic=place.topic, partitions=(i32(place.partition),))  # type: ignore[arg-type]
+    topic = v.TopicPartitions(topic=tp.topic, partitions=(i32(tp.partition),))  # type: ignore[arg-type]
     request = v.ElectLeadersRequest(
         election_type=i8(0), topic_partitions=(topic,), timeout=_TIMEOUT
     )
     try:
-        answer = await client.ask(request, timeout_s=patience_s)
+        answer = await client.ask(request, timeout_s=timeout_s)
     finally:
         client.abort()
     for result in answer.replica_election_results:

@@ -30,7 +30,7 @@ from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
 from harness.clients.answers import NOT_READABLE, UnreadableAnswer, named
 from harness.clients.raw import RawClient
 from harness.history import classify
-from harness.state_machines.outcome import Outcome
+from harness.history.outcome import Outcome
 
 CONSUMER = i32(-1)
 NO_PRODUCER = (-1, -1, -1)
@@ -41,7 +41,7 @@ _NO_RECORDS = (*NOT_READABLE, KafkaError, DecompressionError, BadGzipFile, EOFEr
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TopicPartition:
     """A partition."""
 
     topic: str
@@ -119,47 +119,47 @@ def _outcome(f: str, error: int, fields: Mapping[str, Any]) -> Outcome:
 
 async def produce(
     client: RawClient,
-    place: Place,
+    tp: TopicPartition,
     *,
     records: Sequence[tuple[str, int]],
     acks: int,
     producer: Sequence[int] = NO_PRODUCER,
     defect: Defect = Defect.NONE,
     timeout_ms: int = 1000,
-    patience_s: float = 2.0,
+    timeout_s: float = 2.0,
 ) -> Outcome:
     """Append one batch; one with a defect must be refused."""
     data = produce_v11.PartitionProduceData(
-        index=i32(place.partition),
+        index=i32(tp.partition),
         records=batch_of(records, producer, defect),  # type: ignore[arg-type]
     )
-    topic = produce_v11.TopicProduceData(name=place.topic, partition_data=(data,))  # type: ignore[arg-type]
+    topic = produce_v11.TopicProduceData(name=tp.topic, partition_data=(data,))  # type: ignore[arg-type]
     request = produce_v11.ProduceRequest(
         transactional_id=None,
         acks=i16(acks),
         timeout=i32Timedelta.parse(timedelta(milliseconds=timeout_ms)),
         topic_data=(topic,),
     )
-    answer = await client.ask(request, timeout_s=patience_s)
-    topic_said = named(answer.responses, "name", place.topic)
-    one = named(topic_said.partition_responses, "index", place.partition)
+    answer = await client.ask(request, timeout_s=timeout_s)
+    topic_said = named(answer.responses, "name", tp.topic)
+    one = named(topic_said.partition_responses, "index", tp.partition)
     fields = {"offset": one.base_offset, "log_start_offset": one.log_start_offset}
     return _outcome("produce", one.error_code, fields)
 
 
 async def fetch(
     client: RawClient,
-    place: Place,
+    tp: TopicPartition,
     *,
     offset: int,
     leader_epoch: int = -1,
     max_wait_ms: int = 100,
     max_bytes: int = 1 << 20,
-    patience_s: float = 2.0,
+    timeout_s: float = 2.0,
 ) -> Outcome:
     """Read from an offset on."""
     partition = fetch_v12.FetchPartition(
-        partition=i32(place.partition),
+        partition=i32(tp.partition),
         current_leader_epoch=i32(leader_epoch),
         fetch_offset=i64(offset),
         partition_max_bytes=i32(max_bytes),
@@ -171,14 +171,14 @@ async def fetch(
         max_bytes=i32(max_bytes),
         isolation_level=i8(0),
         session_epoch=i32(-1),
-        topics=(fetch_v12.FetchTopic(topic=place.topic, partitions=(partition,)),),  # type: ignore[arg-type]
+        topics=(fetch_v12.FetchTopic(topic=tp.topic, partitions=(partition,)),),  # type: ignore[arg-type]
         forgotten_topics_data=(),
     )
-    answer = await client.ask(request, timeout_s=patience_s)
+    answer = await client.ask(request, timeout_s=timeout_s)
     if answer.error_code or not answer.responses:
         return _outcome("fetch", answer.error_code or -1, {})
-    topic_said = named(answer.responses, "topic", place.topic)
-    one = named(topic_said.partitions, "partition_index", place.partition)
+    topic_said = named(answer.responses, "topic", tp.topic)
+    one = named(topic_said.partitions, "partition_index", tp.partition)
     return _outcome(
         "fetch",
         one.error_code,
@@ -192,44 +192,44 @@ async def fetch(
 
 
 async def offset_for_leader_epoch(
-    client: RawClient, place: Place, *, epoch: int, current: int, patience_s: float = 2.0
+    client: RawClient, tp: TopicPartition, *, epoch: int, current: int, timeout_s: float = 2.0
 ) -> Outcome:
     """Where an epoch ends in the leader's log."""
     partition = epoch_v4.OffsetForLeaderPartition(
-        partition=i32(place.partition), current_leader_epoch=i32(current), leader_epoch=i32(epoch)
+        partition=i32(tp.partition), current_leader_epoch=i32(current), leader_epoch=i32(epoch)
     )
-    topic = epoch_v4.OffsetForLeaderTopic(topic=place.topic, partitions=(partition,))  # type: ignore[arg-type]
+    topic = epoch_v4.OffsetForLeaderTopic(topic=tp.topic, partitions=(partition,))  # type: ignore[arg-type]
     request = epoch_v4.OffsetForLeaderEpochRequest(replica_id=CONSUMER, topics=(topic,))  # type: ignore[arg-type]
-    answer = await client.ask(request, timeout_s=patience_s)
-    topic_said = named(answer.topics, "topic", place.topic)
-    one = named(topic_said.partitions, "partition", place.partition)
+    answer = await client.ask(request, timeout_s=timeout_s)
+    topic_said = named(answer.topics, "topic", tp.topic)
+    one = named(topic_said.partitions, "partition", tp.partition)
     found = {"offset": one.end_offset, "leader_epoch": one.leader_epoch}
     return _outcome("offset_for_leader_epoch", one.error_code, found)
 
 
 async def list_offsets(
     client: RawClient,
-    place: Place,
+    tp: TopicPartition,
     *,
     timestamp: int,
     leader_epoch: int = -1,
-    patience_s: float = 2.0,
+    timeout_s: float = 2.0,
 ) -> Outcome:
     """The offset that belongs to a time."""
     partition = list_offsets_v8.ListOffsetsPartition(
-        partition_index=i32(place.partition),
+        partition_index=i32(tp.partition),
         current_leader_epoch=i32(leader_epoch),
         timestamp=i64(timestamp),
     )
-    topic = list_offsets_v8.ListOffsetsTopic(name=place.topic, partitions=(partition,))  # type: ignore[arg-type]
+    topic = list_offsets_v8.ListOffsetsTopic(name=tp.topic, partitions=(partition,))  # type: ignore[arg-type]
     request = list_offsets_v8.ListOffsetsRequest(
         replica_id=CONSUMER,  # type: ignore[arg-type]
         isolation_level=i8(0),
         topics=(topic,),
     )
-    answer = await client.ask(request, timeout_s=patience_s)
-    topic_said = named(answer.topics, "name", place.topic)
-    one = named(topic_said.partitions, "partition_index", place.partition)
+    answer = await client.ask(request, timeout_s=timeout_s)
+    topic_said = named(answer.topics, "name", tp.topic)
+    one = named(topic_said.partitions, "partition_index", tp.partition)
     found = {
         "offset": one.offset,
         "found_timestamp": one.timestamp,
@@ -239,18 +239,23 @@ async def list_offsets(
 
 
 async def delete_records(
-    client: RawClient, place: Place, *, offset: int, timeout_ms: int = 1000, patience_s: float = 2.0
+    client: RawClient,
+    tp: TopicPartition,
+    *,
+    offset: int,
+    timeout_ms: int = 1000,
+    timeout_s: float = 2.0,
 ) -> Outcome:
     """Move the log start up."""
     partition = delete_records_v2.DeleteRecordsPartition(
-        partition_index=i32(place.partition), offset=i64(offset)
+        partition_index=i32(tp.partition), offset=i64(offset)
     )
-    topic = delete_records_v2.DeleteRecordsTopic(name=place.topic, partitions=(partition,))  # type: ignore[arg-type]
+    topic = delete_records_v2.DeleteRecordsTopic(name=tp.topic, partitions=(partition,))  # type: ignore[arg-type]
     request = delete_records_v2.DeleteRecordsRequest(
         topics=(topic,), timeout=i32Timedelta.parse(timedelta(milliseconds=timeout_ms))
     )
-    answer = await client.ask(request, timeout_s=patience_s)
-    topic_said = named(answer.topics, "name", place.topic)
-    one = named(topic_said.partitions, "partition_index", place.partition)
+    answer = await client.ask(request, timeout_s=timeout_s)
+    topic_said = named(answer.topics, "name", tp.topic)
+    one = named(topic_said.partitions, "partition_index", tp.partition)
     fields = {"log_start_offset": one.low_watermark}
     return _outcome("delete_records", one.error_code, fields)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from harness.differential.connection import Connection, Silence
+from harness.clients.connection import Connection, Silence
 from harness.differential.sequence import RequestSequence, Step, lookup
 from harness.differential.settling import (
     PAUSE_S,
@@ -36,23 +36,23 @@ Answer = Mapping[str, Any]
 
 
 def play(
-    sequence: RequestSequence, bootstrap: tuple[str, int], *, patience_s: float = 20.0
+    sequence: RequestSequence, bootstrap: tuple[str, int], *, timeout_s: float = 20.0
 ) -> list[Answer | None]:
     """The answer of each step, None for the steps that are not compared."""
-    with _Play(bootstrap, patience_s, sequence.brokers) as game:
+    with _Play(bootstrap, timeout_s, sequence.brokers) as game:
         return [game.take(step) for step in sequence.steps]
 
 
 def size_of(bootstrap: tuple[str, int]) -> int:
     """How many brokers a cluster has."""
-    with Connection(*bootstrap, patience_s=SETTLE_S) as connection:
+    with Connection(*bootstrap, timeout_s=SETTLE_S) as connection:
         return len(brokers(connection)["brokers"])
 
 
 class _Play:
-    def __init__(self, bootstrap: tuple[str, int], patience_s: float, size: int) -> None:
+    def __init__(self, bootstrap: tuple[str, int], timeout_s: float, size: int) -> None:
         self._bootstrap = bootstrap
-        self._patience_s = patience_s
+        self._timeout_s = timeout_s
         self._connections: dict[str, Connection] = {}
         cluster = brokers(self._connection(SETTLING), at_least=size)
         self._places = {one["node_id"]: (one["host"], one["port"]) for one in cluster["brokers"]}
@@ -73,7 +73,7 @@ class _Play:
     def _connection(self, name: str) -> Connection:
         known = self._connections.get(name)
         if known is None or known.closed:
-            known = Connection(*self._place(name), patience_s=self._patience_s)
+            known = Connection(*self._place(name), timeout_s=self._timeout_s)
             self._connections[name] = known
         return known
 

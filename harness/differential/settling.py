@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from harness.differential.connection import Connection
+from harness.clients.connection import Connection
 
 SETTLE_S = 10.0
 PAUSE_S = 0.02

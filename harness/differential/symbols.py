@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from harness.differential.batches import encode_batches
-from harness.differential.messages import NO_UUID
+from harness.clients.batches import encode_batches
+from harness.clients.messages import NO_UUID
 
 SYMBOL = re.compile(r"\$(topic|topic_id|ref|now|broker|cluster_id)(?::([\w.]+))?([+-]\d+)?")
 

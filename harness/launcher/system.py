@@ -9,8 +9,8 @@ import os
 import shutil
 from collections.abc import Sequence
 
-from harness.cli.java import find_java, missing_sentence
 from harness.launcher.tools import Attempt, say
+from harness.processes.java import find_java, missing_sentence
 
 JAVA_PACKAGES = ("openjdk-21-jre-headless", "openjdk-17-jre-headless", "openjdk-25-jre-headless")
 """In order of preference; each release of Debian and Ubuntu has at least one of them."""

@@ -11,7 +11,7 @@ front of it. What the lab may do to it:
     corrupt()       a bit of a file has turned over
     wipe()          the machine comes back with an empty disk
 
-``counts`` is the evidence that any of it has bitten.
+``counts`` is the evidence that any of it has hits.
 
 Where file systems differ the twin takes the harder side, within what the port allows: a sync of a
 file does not save its name, as it happens to do on ext4, and directories keep no order among each

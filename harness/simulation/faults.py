@@ -331,7 +331,7 @@ class Faults:
         fault = self._begin(
             name,
             target,
-            lambda: {evidence: condition.bitten},
+            lambda: {evidence: condition.hits},
             lambda: conditions.remove(condition),
         )
         conditions.append(condition)

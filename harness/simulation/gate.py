@@ -60,7 +60,7 @@ class Condition:
     holds: bool = False
     loses_replies: bool = False
     left: int | None = None  # how many more effects it befalls; no limit
-    bitten: int = 0
+    hits: int = 0
     held: list[asyncio.Future[None]] = field(default_factory=list)
 
     def befalls(self, process: Process, effect: Effect[Result]) -> bool:
@@ -73,9 +73,9 @@ class Condition:
             and (self.calls is None or effect.call in self.calls)
         )
 
-    def bite(self) -> None:
+    def hit(self) -> None:
         """It did something to an effect."""
-        self.bitten += 1
+        self.hits += 1
         if self.left is not None:
             self.left -= 1
 
@@ -149,18 +149,18 @@ class Effects:
         """
         for condition in self._befalling(process, effect):
             if condition.holds:
-                condition.bite()
+                condition.hit()
                 waiter = self.loop.create_future()
                 condition.held.append(waiter)
                 await waiter
             elif condition.slower_ns:
-                condition.bite()
+                condition.hit()
                 await self.pass_time(condition.slower_ns)
         met = self._befalling(process, effect)
         refusing = [one for one in met if one.trouble is Trouble.REFUSED]
         biting = refusing or [one for one in met if one.trouble is not None or one.loses_replies]
         for condition in biting:
-            condition.bite()
+            condition.hit()
         trouble = next((one.trouble for one in biting if one.trouble is not None), None)
         return trouble, any(one.loses_replies for one in biting)
 

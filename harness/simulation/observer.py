@@ -9,7 +9,7 @@ Evidence = Mapping[str, int | str]
 
 
 class Observer(Protocol):
-    """Writes down effects and faults. ``harness.worlds.recorder.Recorder`` is one."""
+    """Writes down effects and faults. ``harness.history.recorder.Recorder`` is one."""
 
     def effect(
         self,

@@ -1,6 +1,6 @@
 """Systems under test: what is known of one, how its file is read, what can go wrong."""
 
-from harness.sut.errors import (
+from harness.errors import (
     AdapterError,
     CannotConnect,
     LabBroken,

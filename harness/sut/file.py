@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from harness.sut.errors import UsageError
+from harness.errors import UsageError
 from harness.sut.model import (
     HOOK_SCHEMES,
     PROFILES,
@@ -56,7 +56,7 @@ def find_sut(name_or_path: str) -> Sut:
     if name_or_path == REFERENCE:
         return reference_sut()
     if name_or_path == APACHE_KAFKA:
-        from harness.apache_kafka.release import VERSION  # it needs our errors
+        from harness.processes.kafka_release import VERSION  # it needs our errors
 
         return apache_kafka_sut(version=VERSION)
     path = Path(name_or_path)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from harness.sut.errors import UsageError
+from harness.errors import UsageError
 
 Setting = str | int | float | bool
 
@@ -144,7 +144,7 @@ def reference_sut(
 
 
 def apache_kafka_sut(*, version: str) -> Sut:
-    """Apache Kafka, started from its own jars (`harness/apache_kafka`)."""
+    """Apache Kafka, started from its own jars (`harness/deployments/apache_kafka`)."""
     return Sut(
         name="apache-kafka", version=version, profiles=("classic", "tiered"), apache_kafka=True
     )

@@ -14,9 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
-from harness.sut.errors import AdapterError, CannotConnect
-from harness.sut.protocol import shown
-from harness.worlds.reaper import REAPER
+from harness.errors import AdapterError, CannotConnect, shown
+from harness.processes.reaper import REAPER
 
 VERBS = ("start", "kill", "pause", "resume", "wipe")
 ORDER_S = 60.0

@@ -21,8 +21,8 @@ from typing import Any
 
 import jsonschema
 
-from harness.sut.errors import ProtocolBreach
-from harness.workloads.calls import Value
+from harness.errors import ProtocolBreach, shown
+from harness.sut.calls import Value
 from reference_impl.control_plane.port import BoundaryError
 
 SCHEMA_FILE = Path(__file__).with_name("control_plane.schema.json")
@@ -138,12 +138,3 @@ def _fit(found: dict[str, Any], what: str, line: bytes, called: str, *, want: st
 def _validator(what: str) -> jsonschema.Draft202012Validator:
     schema = json.loads(SCHEMA_FILE.read_text("utf-8"))
     return jsonschema.Draft202012Validator({**schema, "$ref": f"#/$defs/{what}"})
-
-
-def shown(line: bytes, *, limit: int = 160) -> str:
-    """A piece of output for a message: printable, and never longer than a line."""
-    text = line[:limit].decode("utf-8", "replace")
-    clean = "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
-    )
-    return clean + (" …" if len(line) > limit else "")

@@ -18,12 +18,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from random import Random
 
-from harness.sut.errors import UsageError
-from harness.workloads.calls import Value
-from harness.workloads.life import CREATE, GET, PRODUCERS, Life, Question
-from harness.workloads.plots import PLOTS, Move, Plot
-from harness.workloads.script import Step, call_step
-from harness.workloads.verbs import ALL_VERBS, CLIENT_VERBS, LAB, OUTAGES, Order, Stand, Takes
+from harness.errors import UsageError
+from harness.steps.order import ALL_VERBS, CLIENT_VERBS, LAB, OUTAGES, Order, Stand, Takes
+from harness.steps.text import Step, call_step
+from harness.sut.calls import Value
+from harness.workloads.belief import CREATE, GET, PRODUCERS, Belief, Question
+from harness.workloads.races import RACES, Move, Race
 
 # How an idle client asks, and what happens next to what is open. Weights, not probabilities.
 _ASKING = {"call": 52, "begin": 26, "hold": 7, "lose": 6, "drop": 3, "pause": 3}
@@ -39,7 +39,7 @@ _GOING_ON = {
     "begin": 30,
 }
 _UNKNOWN_OUTCOMES = ("lose", "drop", "kill")
-_PLOT_CHANCE = 0.07
+_RACE_CHANCE = 0.07
 _BYSTANDER_CHANCE = 0.3
 _OUTAGE_CHANCE = 0.012
 _PROBE_CHANCE = 0.02
@@ -72,12 +72,12 @@ class _Author:
         self._random = Random(seed)
         self._clients = [f"c{number}" for number in range(1, clients + 1)]
         self._lives = [
-            Life(random=self._random, partition=p, unknowns_left=0 if p % 2 else unknowns)
+            Belief(random=self._random, partition=p, unknowns_left=0 if p % 2 else unknowns)
             for p in range(partitions)
         ]
         self._verbs = verbs
         self._order = Order()
-        self._about: dict[str, Life] = {}
+        self._about: dict[str, Belief] = {}
         self._steps: list[Step] = []
         self._asked = 0
 
@@ -88,7 +88,7 @@ class _Author:
         self._asked = 0
         while self._asked < operations:
             self._lab()
-            if self._random.random() < _PLOT_CHANCE:
+            if self._random.random() < _RACE_CHANCE:
                 self._plot()
             else:
                 self._act(self._random.choice(self._clients))
@@ -118,13 +118,13 @@ class _Author:
         )
         self._say(client, verb, life, life.ask() if asks else None)
 
-    def _may(self, verb: str, life: Life) -> bool:
+    def _may(self, verb: str, life: Belief) -> bool:
         closing = {"hold": "release", "begin": "end", "pause": "resume"}.get(verb, verb)
         if not {verb, closing} <= self._verbs:
             return False
         return verb not in _UNKNOWN_OUTCOMES or life.unknowns_left > 0
 
-    def _say(self, client: str, verb: str, life: Life, question: Question | None) -> None:
+    def _say(self, client: str, verb: str, life: Belief, question: Question | None) -> None:
         if question is None:
             step = Step(client=client, verb=verb)
         else:
@@ -156,10 +156,10 @@ class _Author:
             if others and self._random.random() < _BYSTANDER_CHANCE:
                 self._act(self._random.choice(others))
 
-    def _choose(self, life: Life) -> Plot:
+    def _choose(self, life: Belief) -> Race:
         """A plot that this world can play, that leaves few unknowns, and spares the suffix."""
         able = []
-        for name, plot in PLOTS.items():
+        for name, plot in RACES.items():
             moves = plot(_scratch(life))
             if not all(self._may(verb, life) for _, verb, _ in moves):
                 continue
@@ -197,13 +197,13 @@ class _Author:
                 self._add(Step(client=client, verb=verb))
 
 
-def _scratch(life: Life) -> Life:
+def _scratch(life: Belief) -> Belief:
     """A copy to try a plot on, whose dice are its own."""
-    return Life(
+    return Belief(
         random=Random(0), partition=life.partition, epoch=life.epoch, proposals=life.proposals[:]
     )
 
 
-def _nothing(life: Life) -> list[Move]:
+def _nothing(life: Belief) -> list[Move]:
     """No plot fits."""
     return []

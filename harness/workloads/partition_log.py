@@ -15,11 +15,11 @@ from typing import Any
 from harness.clients import operations
 from harness.clients.admin import Leadership, leadership
 from harness.clients.answers import UNREADABLE_ANSWER, UnreadableAnswer
-from harness.clients.operations import NO_PRODUCER, Defect, Place
+from harness.clients.operations import NO_PRODUCER, Defect, TopicPartition
 from harness.clients.raw import RawClient
 from harness.history import classify
-from harness.state_machines.outcome import Outcome
-from harness.worlds.recorder import Recorder
+from harness.history.outcome import Outcome
+from harness.history.recorder import Recorder
 from reference_impl.ports import Address, Network
 
 EARLIEST = -2
@@ -51,10 +51,10 @@ class PartitionClients:
     network: Network
     address: Callable[[int], Address]
     recorder: Recorder
-    place: Place
+    tp: TopicPartition
     now_ms: Callable[[], int]
     recorded_topic: str = ""  # before the recorder adds what sets this run apart; else as asked
-    patience_s: float = 1.5
+    timeout_s: float = 1.5
     end: int = 0
     sends: int = 0
     acknowledged: int = 0
@@ -183,7 +183,7 @@ class PartitionClients:
             at,
             "fetch",
             lambda client: operations.fetch(
-                client, self.place, offset=offset, leader_epoch=seen.epoch, max_bytes=max_bytes
+                client, self.tp, offset=offset, leader_epoch=seen.epoch, max_bytes=max_bytes
             ),
             offset=offset,
             leader_epoch=seen.epoch,
@@ -203,7 +203,7 @@ class PartitionClients:
             ask,
             "list_offsets",
             lambda client, epoch: operations.list_offsets(
-                client, self.place, timestamp=timestamp, leader_epoch=epoch
+                client, self.tp, timestamp=timestamp, leader_epoch=epoch
             ),
             timestamp=timestamp,
             isolation="read_uncommitted",
@@ -220,7 +220,7 @@ class PartitionClients:
             ask,
             "offset_for_leader_epoch",
             lambda client, current: operations.offset_for_leader_epoch(
-                client, self.place, epoch=epoch, current=current
+                client, self.tp, epoch=epoch, current=current
             ),
             epoch=epoch,
         )
@@ -232,7 +232,7 @@ class PartitionClients:
             by,
             ask,
             "delete_records",
-            lambda client, _: operations.delete_records(client, self.place, offset=offset),
+            lambda client, _: operations.delete_records(client, self.tp, offset=offset),
             offset=offset,
         )
 
@@ -241,7 +241,7 @@ class PartitionClients:
         told: list[Leadership] = []
 
         async def ask(client: RawClient) -> Outcome:
-            seen = await leadership(client, self.place, patience_s=self.patience_s)
+            seen = await leadership(client, self.tp, timeout_s=self.timeout_s)
             told.append(seen)
             kind = classify("metadata", seen.error) if seen.error else "ok"
             fields = {"error": seen.error, "leader": seen.leader, "leader_epoch": seen.epoch}
@@ -291,7 +291,7 @@ class PartitionClients:
             at,
             "produce",
             lambda client: operations.produce(
-                client, self.place, records=records, acks=acks, producer=producer, defect=defect
+                client, self.tp, records=records, acks=acks, producer=producer, defect=defect
             ),
             send=name,
             attempt=attempt,
@@ -326,7 +326,7 @@ class PartitionClients:
     async def _leadership(self, ask: int) -> Leadership | None:
         client = self._client(ask)
         try:
-            return await leadership(client, self.place, patience_s=self.patience_s)
+            return await leadership(client, self.tp, timeout_s=self.timeout_s)
         except UnreadableAnswer as nonsense:
             self.heard_nonsense(ask, "metadata", nonsense)
             return None
@@ -364,8 +364,8 @@ class PartitionClients:
         return outcome
 
     def _about(self, at: int) -> dict[str, Any]:
-        topic = self.recorded_topic or self.place.topic
-        return {"topic": topic, "partition": self.place.partition, "node": at}
+        topic = self.recorded_topic or self.tp.topic
+        return {"topic": topic, "partition": self.tp.partition, "node": at}
 
     def _client(self, broker: int) -> RawClient:
         return RawClient(self.network, self.address(broker))

@@ -17,10 +17,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from harness.sut.errors import AdapterError, CannotConnect, LabError
+from harness.errors import AdapterError, CannotConnect, LabError
+from harness.history.recorder import Evidence, Operation, Recorder
+from harness.processes.program import Program
 from harness.sut.protocol import question, read_answer, read_ready
-from harness.worlds.program import Program
-from harness.worlds.recorder import Evidence, Operation, Recorder
 from harness.worlds.transport import Transport
 
 

@@ -12,13 +12,13 @@ import threading
 import time
 from collections.abc import Callable
 
+from harness.errors import UsageError
 from harness.history import Run
-from harness.sut.errors import UsageError
+from harness.history.recorder import Evidence, Operation, Recorder
+from harness.history.run_slot import take_slot
+from harness.processes.program import Program
 from harness.sut.model import Hook, Sut
 from harness.worlds.clients import Client, Patience, ProgramTransport
-from harness.worlds.place import take_place
-from harness.worlds.program import Program
-from harness.worlds.recorder import Evidence, Operation, Recorder
 from harness.worlds.world import PlayedWorld
 
 CLOCK = "host"
@@ -79,8 +79,8 @@ def open_external(
             f"{sut.name} offers no control_plane hook, so its boundary cannot be driven;"
             ' add control_plane = "exec:COMMAND" to [hooks] (harness/sut/README.md)'
         )
-    place = take_place(run, world="external", clock=CLOCK, part=part, shard=shard)
-    recorder = Recorder(place, now=time.monotonic_ns, lock=threading.Lock())
+    slot = take_slot(run, world="external", clock=CLOCK, part=part, shard=shard)
+    recorder = Recorder(slot, now=time.monotonic_ns, lock=threading.Lock())
     transport = ExternalTransport(
         recorder,
         sut=sut,
@@ -88,4 +88,4 @@ def open_external(
         bell=threading.Condition(),
         patience=patience or Patience(),
     )
-    return PlayedWorld(name="external", place=place, recorder=recorder, transport=transport)
+    return PlayedWorld(name="external", slot=slot, recorder=recorder, transport=transport)

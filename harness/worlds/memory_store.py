@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from harness.errors import LabBroken
 from harness.simulation.gate import Condition
 from harness.simulation.simulation import Simulation
-from harness.sut.errors import LabBroken
-from harness.workloads.verbs import ALL_VERBS
-from harness.worlds.transport import Log, Row
+from harness.steps.order import ALL_VERBS
 from reference_impl.ports.effects import Trouble
+
+if TYPE_CHECKING:
+    from harness.processes.database import Log, Row
 
 
 class MemoryStore:
@@ -25,7 +28,7 @@ class MemoryStore:
     @property
     def errors_answered(self) -> int:
         """What gates answered in its name."""
-        return self._failure.bitten
+        return self._failure.hits
 
     def break_down(self) -> None:
         """Whatever gets here is answered with a hard error."""

@@ -6,7 +6,7 @@ agent in the process world. SQL mutants are applied to the database, so they nee
 
 from __future__ import annotations
 
-from harness.sut.errors import UsageError
+from harness.errors import UsageError
 from harness.sut.model import Sut
 from reference_impl.decisions import DecisionError, Mutant, SqlMutant, load_mutant
 

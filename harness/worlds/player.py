@@ -11,13 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from harness.sut.errors import LabBroken, UsageError
+from harness.errors import LabBroken, UsageError
+from harness.history.recorder import Evidence, Fault, Operation, Recorder
+from harness.steps.order import LAB, OUTAGES, Order, OutOfOrder
+from harness.steps.text import ScriptError, Step
 from harness.sut.protocol import Answer
-from harness.workloads.script import ScriptError, Step
-from harness.workloads.verbs import LAB, OUTAGES, Order, OutOfOrder
-from harness.worlds.recorder import Evidence, Fault, Operation, Recorder
-from harness.worlds.transport import Log, Transport
+from harness.worlds.transport import Transport
+
+if TYPE_CHECKING:
+    from harness.processes.database import Log
 
 # Which fault a verb is, and the count that shows that it bit.
 FAULTS: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -169,7 +173,7 @@ class Player:
             self._transport.outage(step.verb)
             return
         opening = next(verb for verb, closing in OUTAGES.items() if closing == step.verb)
-        self._end_fault(opening, LAB, self._transport.bitten(opening))
+        self._end_fault(opening, LAB, self._transport.hits(opening))
         self._transport.outage(step.verb)
 
     def _probe(self, step: Step) -> None:
@@ -213,4 +217,4 @@ class Player:
             if verb == "pause":
                 self._land(verb, fault, self._transport.stalled(client))
             elif verb in OUTAGES:
-                self._land(verb, fault, self._transport.bitten(verb))
+                self._land(verb, fault, self._transport.hits(verb))

@@ -13,10 +13,9 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 
+from harness.processes.database import Database, Log, Row
 from harness.simulation.loop import SimLoop
-from harness.workloads.verbs import ALL_VERBS
-from harness.worlds.database import Database
-from harness.worlds.transport import Log, Row
+from harness.steps.order import ALL_VERBS
 from reference_impl.control_plane.port import Reply
 from reference_impl.control_plane.postgres import PostgresControlPlane
 from reference_impl.ports.effects import Effect, Gate, Result
@@ -51,11 +50,11 @@ class PostgresStore:
     def break_down(self) -> None:
         """The schema really goes away."""
         self.errors_answered = 0
-        self._database.mislay(True)
+        self._database.hide(True)
 
     def mend(self) -> None:
         """It comes back."""
-        self._database.mislay(False)
+        self._database.hide(False)
 
     def probe(self) -> list[Row]:
         """The tables themselves."""

@@ -18,18 +18,17 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import reference_impl
+from harness.errors import LabBroken, LabError, UsageError
 from harness.history import Run
-from harness.sut.errors import LabBroken, LabError, UsageError
+from harness.history.recorder import Evidence, Operation, Recorder
+from harness.history.run_slot import RunSlot, take_slot
+from harness.processes.database import Database, Log, Row
+from harness.processes.program import Program
+from harness.proxies.postgres import LOOPBACK, Link, Proxies, Upstream
+from harness.steps.order import ALL_VERBS
 from harness.sut.model import Sut
-from harness.workloads.verbs import ALL_VERBS
 from harness.worlds.clients import Client, Patience, ProgramTransport
-from harness.worlds.database import Database
 from harness.worlds.mutants import split_mutants
-from harness.worlds.place import Place, take_place
-from harness.worlds.program import Program
-from harness.worlds.recorder import Evidence, Operation, Recorder
-from harness.worlds.tcp_proxy import LOOPBACK, Link, Proxies, Upstream
-from harness.worlds.transport import Log, Row
 from harness.worlds.world import PlayedWorld
 
 CLOCK = "host"
@@ -45,7 +44,7 @@ class ProcessTransport(ProgramTransport):
         recorder: Recorder,
         *,
         run: Run,
-        place: Place,
+        slot: RunSlot,
         database: Database,
         mutants: Sequence[str],
         bell: threading.Condition,
@@ -53,7 +52,7 @@ class ProcessTransport(ProgramTransport):
     ) -> None:
         super().__init__(recorder, bell, patience)
         self._run = run
-        self._place = place
+        self._slot = slot
         self._database = database
         self._mutants = tuple(mutants)
         self._proxies = Proxies(bell)
@@ -153,9 +152,9 @@ class ProcessTransport(ProgramTransport):
             for link in self._links.values():
                 link.refuse(self._refusing)
         else:
-            self._database.mislay(verb == "break")
+            self._database.hide(verb == "break")
 
-    def bitten(self, verb: str) -> Evidence:
+    def hits(self, verb: str) -> Evidence:
         """How often a proxy refused somebody, or the database answered with an error."""
         count = self._total(verb) - self._before[verb]
         if verb == "refuse":
@@ -207,7 +206,7 @@ class ProcessTransport(ProgramTransport):
 
     def _trace_file(self, node: int) -> Path:
         """A shard for the agent: its first line is ours, the agent appends the rest."""
-        name = f"{self._place.name}-agent-{node}-{self._agents}"
+        name = f"{self._slot.name}-agent-{node}-{self._agents}"
         shard = self._run.shard(name, CLOCK, mortal=True)
         shard.abandon()
         return shard.path
@@ -233,12 +232,12 @@ def open_process(
     python_mutants, sql_mutants = split_mutants(sut)
     database = Database(schema_upto=schema_upto, mutants=[one for _, one in sql_mutants])
     try:
-        place = take_place(run, world="process", clock=CLOCK, part=part, shard=shard)
-        recorder = Recorder(place, now=time.monotonic_ns, lock=threading.Lock())
+        slot = take_slot(run, world="process", clock=CLOCK, part=part, shard=shard)
+        recorder = Recorder(slot, now=time.monotonic_ns, lock=threading.Lock())
         transport = ProcessTransport(
             recorder,
             run=run,
-            place=place,
+            slot=slot,
             database=database,
             mutants=[reference for reference, _ in python_mutants],
             bell=threading.Condition(),
@@ -247,7 +246,7 @@ def open_process(
     except BaseException:
         database.close()
         raise
-    return PlayedWorld(name="process", place=place, recorder=recorder, transport=transport)
+    return PlayedWorld(name="process", slot=slot, recorder=recorder, transport=transport)
 
 
 def _environment() -> dict[str, str]:

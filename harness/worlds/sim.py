@@ -20,18 +20,21 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from harness.history.recorder import Evidence, Operation, Recorder
 from harness.simulation.gate import Condition
 from harness.simulation.process import Process
 from harness.simulation.simulation import Simulation
+from harness.steps.order import ALL_VERBS
 from harness.sut.protocol import Answer
-from harness.workloads.verbs import ALL_VERBS
-from harness.worlds.recorder import Evidence, Operation, Recorder
-from harness.worlds.transport import Log, Row, Transport
+from harness.worlds.transport import Transport
 from reference_impl.control_plane.port import Request, Seed
 from reference_impl.ports import Ports
 from reference_impl.ports.effects import Trouble
+
+if TYPE_CHECKING:
+    from harness.processes.database import Log, Row
 
 PORT = "control_plane"
 
@@ -39,7 +42,7 @@ PORT = "control_plane"
 # that nothing is carried out before the next step, but a few steps make a difference. A client that
 # nobody urges may let several round trips of the others pass before it asks.
 STEP_S = 0.0001
-DAWDLE_S = 0.02
+THINK_TIME_S = 0.02
 
 
 class Store(Protocol):
@@ -114,15 +117,15 @@ class SimTransport(Transport):
         client = self._client(operation.client)
         client.held = held = self._impose(client, Condition(port=PORT, holds=True))
         self.send(operation)
-        self._until(operation, lambda: held.bitten > 0)
-        return {"requests_held": held.bitten}
+        self._until(operation, lambda: held.hits > 0)
+        return {"requests_held": held.hits}
 
     def step(self, operation: Operation) -> Evidence:
         """One transaction; then it is complete, or its next transaction is held."""
         held = self._client(operation.client).held
         assert held is not None, "the player steps only what it held"
-        before, passed = held.bitten, held.release(1)
-        self._until(operation, lambda: held.bitten > before)
+        before, passed = held.hits, held.release(1)
+        self._until(operation, lambda: held.hits > before)
         return {"transactions_passed": passed, "requests_left": int(operation.open)}
 
     def release(self, operation: Operation) -> None:
@@ -171,11 +174,11 @@ class SimTransport(Transport):
         elif verb == "mend":
             self._store.mend()
 
-    def bitten(self, verb: str) -> Evidence:
+    def hits(self, verb: str) -> Evidence:
         """How many transactions ran into the outage."""
         if verb == "break":
             return {"errors_answered": self._store.errors_answered}
-        return {"refusals": self._refusal.bitten}
+        return {"refusals": self._refusal.hits}
 
     def probe(self) -> list[Row]:
         """Straight from the store."""
@@ -212,7 +215,7 @@ class SimTransport(Transport):
         async def program(ports: Ports) -> None:
             while True:
                 operation = await client.inbox.get()
-                await _dawdle(client, ports)
+                await _think(client, ports)
                 reply = await ports.control_plane.call(_request(operation))
                 self._recorder.complete(operation, Answer.of(reply.to_json()))
 
@@ -250,13 +253,13 @@ class SimTransport(Transport):
             self.send(operation)
         self.wait(operation)
         self._conditions.remove(loss)
-        return loss.bitten
+        return loss.hits
 
 
-async def _dawdle(client: _Client, ports: Ports) -> None:
+async def _think(client: _Client, ports: Ports) -> None:
     """Mostly not for long."""
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(DAWDLE_S * ports.rng.random() ** 3):
+        async with asyncio.timeout(THINK_TIME_S * ports.rng.random() ** 3):
             await client.urged.wait()
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness.errors import UsageError
 from harness.history import Run
+from harness.history.recorder import Recorder
+from harness.history.run_slot import take_slot
 from harness.simulation.simulation import Simulation
-from harness.sut.errors import UsageError
 from harness.sut.model import Sut
 from harness.worlds.memory_store import MemoryStore
 from harness.worlds.mutants import split_mutants
-from harness.worlds.place import take_place
-from harness.worlds.recorder import Recorder
 from harness.worlds.sim import SimTransport, Store
 from harness.worlds.world import PlayedWorld
 from reference_impl.decisions import SqlMutant, mutated
@@ -37,8 +37,8 @@ def open_sim(
     if kind == "memory" and schema_upto is not None:
         raise UsageError("an old schema needs the control plane postgres; memory has none")
     clock = "sim" if part == 0 and shard is None else f"sim-{shard or part}"
-    place = take_place(run, world="sim", clock=clock, part=part, shard=shard)
-    recorder = Recorder(place, now=lambda: sim.now_ns)
+    slot = take_slot(run, world="sim", clock=clock, part=part, shard=shard)
+    recorder = Recorder(slot, now=lambda: sim.now_ns)
     if kind == "memory":
         sim = Simulation(seed, observer=recorder)
         store: Store = MemoryStore(sim)
@@ -48,7 +48,7 @@ def open_sim(
     python = [mutant for _, mutant in python_mutants]
     return PlayedWorld(
         name="sim",
-        place=place,
+        slot=slot,
         recorder=recorder,
         transport=SimTransport(recorder, sim, store),
         around=lambda: mutated(*python),
@@ -59,7 +59,7 @@ def _on_postgres(
     recorder: Recorder, seed: int, *, schema_upto: int | None, mutants: Sequence[SqlMutant]
 ) -> tuple[Simulation, Store]:
     # Here and not above: a simulation in memory starts without a database driver.
-    from harness.worlds.database import Database
+    from harness.processes.database import Database
     from harness.worlds.postgres_store import PostgresStore
 
     database = Database(schema_upto=schema_upto, mutants=mutants)

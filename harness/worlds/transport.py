@@ -10,12 +10,13 @@ can really do.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from harness.sut.errors import LabBroken
-from harness.worlds.recorder import Evidence, Operation
+from harness.errors import LabBroken
+from harness.history.recorder import Evidence, Operation
 
-Log = tuple[str, int]
-Row = dict[str, object]
+if TYPE_CHECKING:
+    from harness.processes.database import Log, Row
 
 
 class Transport:
@@ -74,7 +75,7 @@ class Transport:
         """Start or end an outage of the control plane: refuse, heal, break, mend."""
         raise self._cannot(verb)
 
-    def bitten(self, verb: str) -> Evidence:
+    def hits(self, verb: str) -> Evidence:
         """What the outage opened by this verb did so far: `refusals` or `errors_answered`."""
         raise self._cannot(verb)
 

@@ -13,13 +13,13 @@ from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Protocol
 
+from harness.errors import UsageError
 from harness.history import Run
-from harness.sut.errors import UsageError
+from harness.history.recorder import Recorder
+from harness.history.run_slot import RunSlot
+from harness.steps.text import Step
 from harness.sut.model import Sut
-from harness.workloads.script import Step
-from harness.worlds.place import Place
 from harness.worlds.player import Player
-from harness.worlds.recorder import Recorder
 from harness.worlds.transport import Transport
 
 
@@ -61,7 +61,7 @@ class PlayedWorld:
         self,
         *,
         name: str,
-        place: Place,
+        slot: RunSlot,
         recorder: Recorder,
         transport: Transport,
         around: Callable[[], AbstractContextManager[object]] = nullcontext,
@@ -71,7 +71,7 @@ class PlayedWorld:
         self._recorder = recorder
         self._player = Player(recorder, transport)
         self._transport = transport
-        self._writer = place.writer
+        self._writer = slot.writer
         self._around = around
         self._failed = False
         self._closed = False

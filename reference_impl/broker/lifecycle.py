@@ -61,19 +61,19 @@ async def keep_alive(node: Node, controller: Peer, listening: Address) -> None:
     longer than the session lasts: it will find out by itself.
     """
     interval_s = node.layers.number("broker.heartbeat.interval.ms") / 1000
-    patience_s = node.layers.number("broker.session.timeout.ms") / 1000
+    timeout_s = node.layers.number("broker.session.timeout.ms") / 1000
     leaving_since: int | None = None
     while True:
         stopping = node.settings.stop.is_set()
         if stopping and leaving_since is None:
             leaving_since = node.ports.clock.monotonic_ns()
-        done = await _beat(node, controller, stopping=stopping, timeout_s=patience_s)
+        done = await _beat(node, controller, stopping=stopping, timeout_s=timeout_s)
         if done:
             return
         if _overtaken(node) and not stopping:
             await register(node, controller, listening)
         waited_ns = node.ports.clock.monotonic_ns() - (leaving_since or 0)
-        if stopping and waited_ns > patience_s * 1e9:
+        if stopping and waited_ns > timeout_s * 1e9:
             return
         waiting = stopping or not node.unfenced.is_set()
         await _pause(node, _RETRY_S if waiting else interval_s)

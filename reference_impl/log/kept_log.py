@@ -26,7 +26,7 @@ from reference_impl.ports.disk import Disk
 Result = TypeVar("Result")
 
 
-class KeptLog:
+class LogMaintenance:
     """The segments of a log, its epochs and its producers, and what is done to all of them."""
 
     def __init__(
@@ -350,7 +350,7 @@ class KeptLog:
         """Remove the log and everything in its directory, the last name first: what is left if it
         ends on the way is no log of its owner, or the beginning of one."""
         async with self._lock:
-            await KeptLog.close(self, clean=False)
+            await LogMaintenance.close(self, clean=False)
             for name in reversed(await self._disk.names(self.directory)):
                 await self._disk.remove(f"{self.directory}/{name}")
             await self._disk.sync_directory(self.directory)
@@ -364,7 +364,7 @@ class KeptLog:
 class _Turn:
     """Nobody else changes the log meanwhile; a disk that fails takes it out of service."""
 
-    def __init__(self, log: KeptLog) -> None:
+    def __init__(self, log: LogMaintenance) -> None:
         self._log = log
 
     async def __aenter__(self) -> None:

@@ -36,7 +36,7 @@ from reference_impl.log.decisions import (
     offset_readable,
     segment_must_roll,
 )
-from reference_impl.log.kept_log import KeptLog
+from reference_impl.log.kept_log import LogMaintenance
 from reference_impl.log.recovery import load
 from reference_impl.log.regions import Region, RegionKind, route_read
 from reference_impl.log.searches import TimestampOffset, first_at_or_after, latest
@@ -68,7 +68,7 @@ class UnexpectedAppendOffset(KafkaError):
         self.last_offset = last_offset
 
 
-class Log(KeptLog):
+class Log(LogMaintenance):
     """See the module. ``high_watermark`` may be set; it stays within the log."""
 
     workers: Workers = InPlace()

@@ -24,7 +24,7 @@ from reference_impl.ports import Address, Ports
 from reference_impl.replication import checkpoints
 from reference_impl.replication.fetcher import Fetcher, FetcherSettings
 from reference_impl.replication.isr import IsrProposals
-from reference_impl.replication.partition import Partition, Surroundings
+from reference_impl.replication.partition import BrokerContext, Partition
 from reference_impl.replication.watching import Watched, until
 
 Key = tuple[UUID, int]
@@ -88,7 +88,7 @@ class ReplicaManager:
             brokers=image.brokers,
             clock=ports.clock,
         )
-        self._around = Surroundings(
+        self._around = BrokerContext(
             broker_id=settings.broker_id,
             clock=ports.clock,
             brokers=image.brokers,

@@ -52,7 +52,7 @@ class Proposals(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class BrokerContext:
     """What a partition needs to know of its broker."""
 
     broker_id: int
@@ -70,7 +70,7 @@ class Partition(Watched):
     """A replica of one partition. ``log`` is open for as long as the object is used."""
 
     def __init__(
-        self, *, topic: str, topic_id: UUID, index: int, log: Log, surroundings: Surroundings
+        self, *, topic: str, topic_id: UUID, index: int, log: Log, surroundings: BrokerContext
     ) -> None:
         super().__init__()
         self.topic = topic

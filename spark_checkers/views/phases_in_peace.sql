@@ -6,5 +6,5 @@ SELECT p.index, p.campaign, p.phase, p.clock, p.since, p.until, p.bound_ns,
 FROM phases p
 WHERE p.bound_ns IS NOT NULL AND p.until IS NOT NULL AND NOT EXISTS (
   SELECT 1 FROM fault_windows w
-  WHERE w.clock = p.clock AND w.fault <> 'assumption-broken' AND w.since <= p.until
+  WHERE w.clock = p.clock AND w.fault <> 'assumption-suspended' AND w.since <= p.until
     AND coalesce(w.until, 9223372036854775807) >= p.since)

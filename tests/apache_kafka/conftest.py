@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.apache_kafka import ApacheKafka, KafkaUnavailable
+from harness.deployments.apache_kafka import ApacheKafka, KafkaUnavailable
 
 
 @pytest.fixture(scope="session")

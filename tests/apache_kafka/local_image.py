@@ -15,8 +15,8 @@ import subprocess
 import tarfile
 from pathlib import Path
 
-from harness.apache_kafka.jars import jars_folder
-from harness.cli.java import find_java
+from harness.deployments.apache_kafka.jars import jars_folder
+from harness.processes.java import find_java
 
 MODULES = (
     "java.base java.desktop java.logging java.management java.management.rmi java.naming"

@@ -9,8 +9,8 @@ import pytest
 
 from conformance.catalogue import CATALOGUE
 from conformance.classic.lab import record_classic
-from harness.apache_kafka import VERSION, KafkaUnavailable
 from harness.cli import certify
+from harness.deployments.apache_kafka import VERSION, KafkaUnavailable
 from harness.history import Run
 from harness.rules import Verdict
 from harness.sut import UsageError, find_sut

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from harness.apache_kafka import ApacheKafka, KafkaUnavailable
-from harness.differential.connection import Connection, Silence
+from harness.clients.connection import Connection, Silence
+from harness.deployments.apache_kafka import ApacheKafka, KafkaUnavailable
 
 pytestmark = pytest.mark.foreign
 
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 LAB = """
 import signal, sys
 from pathlib import Path
-from harness.apache_kafka import ApacheKafka
+from harness.deployments.apache_kafka import ApacheKafka
 
 with ApacheKafka(folder=Path(sys.argv[1])) as kafka:
     print(kafka.nodes[1].pid, flush=True)
@@ -88,7 +88,7 @@ def test_a_paused_node_is_silent_until_it_is_resumed(three: ApacheKafka) -> None
     three.pause(3)
     try:
         with (
-            Connection(*three.address(3), patience_s=0.5) as connection,
+            Connection(*three.address(3), timeout_s=0.5) as connection,
             pytest.raises(Silence),
         ):
             connection.ask("metadata", 12, {"topics": []})

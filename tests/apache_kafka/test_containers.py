@@ -10,10 +10,15 @@ import pytest
 from docker.errors import DockerException  # type: ignore[import-untyped]
 
 from conformance.classic.arena import plan_of
-from harness.apache_kafka.containers import IMAGE_SETTING, LABELS, ContainerKafka, as_environment
-from harness.apache_kafka.jars import KafkaUnavailable
-from harness.apache_kafka.starting import brokers_known
-from harness.clusters.plan import CONTROLLER
+from harness.deployments.apache_kafka.containers import (
+    IMAGE_SETTING,
+    LABELS,
+    ContainerKafka,
+    as_environment,
+)
+from harness.deployments.apache_kafka.jars import KafkaUnavailable
+from harness.deployments.apache_kafka.starting import brokers_known
+from harness.deployments.plan import CONTROLLER
 from tests.apache_kafka.local_image import build
 
 TAG = "tidemark/apache-kafka:local"

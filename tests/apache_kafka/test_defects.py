@@ -11,18 +11,18 @@ from typing import Any, TypeVar
 import pytest
 
 from conformance.classic.arena import plan_of
-from harness.apache_kafka import KafkaUnavailable
-from harness.apache_kafka.isolated import IsolatedKafka
 from harness.clients.admin import Leadership, create_topic, leadership
-from harness.clients.operations import Place, delete_records, produce
+from harness.clients.operations import TopicPartition, delete_records, produce
 from harness.clients.raw import RawClient
-from harness.clusters.plan import CONTROLLER, broker_name
+from harness.deployments.apache_kafka import KafkaUnavailable
+from harness.deployments.apache_kafka.isolated import IsolatedKafka
+from harness.deployments.plan import CONTROLLER, broker_name
 from reference_impl.live.network import StreamNetwork
 from reference_impl.ports import Address
 
 pytestmark = pytest.mark.foreign
 
-PLACE = Place("t", 0)
+TP = TopicPartition("t", 0)
 PATIENCE_S = 60.0
 Result = TypeVar("Result")
 
@@ -46,7 +46,7 @@ class Asked:
         return asyncio.run(asked())
 
     def seen_by(self, broker: int) -> Leadership:
-        return self.ask(broker, lambda client: leadership(client, PLACE, patience_s=5.0))
+        return self.ask(broker, lambda client: leadership(client, TP, timeout_s=5.0))
 
 
 def wait_for(reached: Callable[[], bool]) -> None:
@@ -64,20 +64,20 @@ def test_a_deposed_leader_whose_cut_falls_inside_a_batch_is_given_up(tmp_path: P
         pytest.skip(str(reason))
     with kafka:
         at = Asked(kafka)
-        at.ask(1, lambda client: create_topic(client, PLACE.topic, assignments=[[1, 2, 3]]))
+        at.ask(1, lambda client: create_topic(client, TP.topic, assignments=[[1, 2, 3]]))
         wait_for(lambda: len(at.seen_by(1).isr) == 3)
         others = [CONTROLLER, broker_name(2), broker_name(3)]
         cut = kafka.links.cut(broker_name(1), others, both=True)
         now_ms = time.time_ns() // 1_000_000
         for _ in range(20):  # of an epoch that nobody else will know
-            at.ask(1, lambda client: produce(client, PLACE, records=[("old", now_ms)], acks=1))
+            at.ask(1, lambda client: produce(client, TP, records=[("old", now_ms)], acks=1))
         wait_for(lambda: at.seen_by(2).leader in (2, 3))
         leader = at.seen_by(2).leader
         pair = [("new", now_ms), ("new", now_ms)]
         for _ in range(5):
-            sent = at.ask(leader, lambda client: produce(client, PLACE, records=pair, acks=-1))
+            sent = at.ask(leader, lambda client: produce(client, TP, records=pair, acks=-1))
             assert sent.fields["error"] == 0
-        gone = at.ask(leader, lambda client: delete_records(client, PLACE, offset=5))
+        gone = at.ask(leader, lambda client: delete_records(client, TP, offset=5))
         assert gone.fields["log_start_offset"] == 5  # the second record of the batch 4, 5
 
         kafka.links.heal(cut)

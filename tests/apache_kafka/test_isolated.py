@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.apache_kafka import KafkaUnavailable
-from harness.apache_kafka.isolated import IsolatedKafka
-from harness.apache_kafka.properties import broker_properties, controller_properties
-from harness.clusters.plan import CONTROLLER, ClusterPlan
-from harness.differential.connection import Connection
+from harness.clients.connection import Connection
+from harness.deployments.apache_kafka import KafkaUnavailable
+from harness.deployments.apache_kafka.isolated import IsolatedKafka
+from harness.deployments.apache_kafka.properties import broker_properties, controller_properties
+from harness.deployments.plan import CONTROLLER, ClusterPlan
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.apache_kafka.jars import KafkaUnavailable, jars_folder, mistakes
+from harness.deployments.apache_kafka.jars import KafkaUnavailable, jars_folder, mistakes
 
 
 def environ(tmp_path: Path, maven: str | None = None) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.apache_kafka.properties import NodeAddress, as_file, node_properties
+from harness.deployments.apache_kafka.properties import NodeAddress, as_file, node_properties
 
 NODES = [NodeAddress(node_id=n, port=100 + n, controller_port=200 + n) for n in (1, 2, 3)]
 FOLDER, JARS = Path("/run"), Path("/jars")

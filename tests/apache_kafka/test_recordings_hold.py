@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.apache_kafka import ApacheKafka
+from harness.deployments.apache_kafka import ApacheKafka
 from harness.differential.agreement import compare_answers, told
 from harness.differential.answers import read_recordings
 from harness.differential.player import play

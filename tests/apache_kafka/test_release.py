@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from harness.apache_kafka.release import VERSION, checksums, pom
+from harness.processes.kafka_release import VERSION, checksums, pom
 
 MAVEN = "{http://maven.apache.org/POM/4.0.0}"
 

@@ -17,12 +17,12 @@ from conformance.classic.offers import BY_HOOK, NEW_LEADER, OF_NEW_LEADERS
 from conformance.classic.simulated_arena import SimArena
 from harness.history import Run
 from harness.history.plan import LabShard, Part, RunPlan
+from harness.history.recorder import Recorder
+from harness.history.run_slot import take_slot
 from harness.rules import Judgement, Verdict
 from harness.simulation.observer import FaultsOnly
 from harness.simulation.simulation import Simulation
 from harness.sut import UsageError, reference_sut
-from harness.worlds.place import take_place
-from harness.worlds.recorder import Recorder
 from reference_impl.decisions import Mutant, mutated
 from spark_checkers.engine import InlineEngine
 from spark_checkers.judge import judge
@@ -115,8 +115,8 @@ def test_the_cluster_keeps_its_promises_as_processes(tmp_path: Path) -> None:
 
 def test_a_fault_that_did_not_land_leaves_no_proof(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", run="run", sut="reference", world="sim", seed=1)
-    place = take_place(run, world="sim", clock="sim", part=0, shard=None)
-    recorder = Recorder(place, now=lambda: 0)
+    slot = take_slot(run, world="sim", clock="sim", part=0, shard=None)
+    recorder = Recorder(slot, now=lambda: 0)
     seen = recorder.invoke("a", "fetch", {"topic": "t", "partition": 0, "node": 1, "offset": 0})
     told = {"high_watermark": 0, "last_stable_offset": 0, "log_start_offset": 0, "records": []}
     recorder.finish(seen, "ok", {"error": 0, **told})
@@ -126,7 +126,7 @@ def test_a_fault_that_did_not_land_leaves_no_proof(tmp_path: Path) -> None:
         if part_of_plan == "another":
             recorder.landed(fault, {"deliveries_held": 1})
         recorder.end_fault(fault, {})
-    place.writer.close()
+    slot.writer.close()
     part = Part(name="t/cut", profile="classic", faults=("cut-link",), scope="profile")
     lab = LabShard(run)
     lab.plan(RunPlan(rules=("KFK-053",), parts=(part,), reference=True))
@@ -170,16 +170,16 @@ class Unhealed(SimArena):
 @pytest.mark.sim
 def test_a_cluster_that_finds_no_rest_breaks_a_rule_and_not_the_lab(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", run="run", sut="reference", world="sim", seed=1)
-    place = take_place(run, world="sim", clock="sim", part=0, shard="classic")
+    slot = take_slot(run, world="sim", clock="sim", part=0, shard="classic")
     sims: list[Simulation] = []
-    recorder = Recorder(place, now=lambda: sims[0].now_ns)
+    recorder = Recorder(slot, now=lambda: sims[0].now_ns)
     with Simulation(1, observer=FaultsOnly(recorder)) as sim:
         sims.append(sim)
         arena = Unhealed(sim, recorder)
         faults = ("kill-leader", "kill-leader")
         campaign = Campaign(arena=arena, seed=1, faults=faults, pace=50.0, bound_s=10.0)
         sim.run(campaign.run(), within_s=300.0)
-    place.writer.close()
+    slot.writer.close()
     run.seal()
     lines = [json.loads(line) for line in run.history.read_text("utf-8").splitlines()]
     found = {one.rule.id: one for one in judged(tmp_path / "run").judged}

@@ -15,16 +15,16 @@ from pathlib import Path
 import pytest
 
 from conformance.catalogue import CATALOGUE
-from conformance.classic import external_nodes
 from conformance.classic.arena import PROPERTIES
 from conformance.classic.campaign import FAULTS
-from conformance.classic.external_nodes import find_brokers
 from conformance.classic.lab import record_classic
 from conformance.classic.offers import BY_HOOK, NODES, part_name
 from conformance.lab import unplayable
 from harness.cli import certify
-from harness.clusters.plan import ClusterPlan, broker_name
-from harness.clusters.processes import ProcessCluster
+from harness.deployments import external_nodes
+from harness.deployments.external_nodes import find_brokers
+from harness.deployments.plan import ClusterPlan, broker_name
+from harness.deployments.process_cluster import ProcessCluster
 from harness.history import Run
 from harness.rules import Verdict
 from harness.sut import AdapterError, CannotConnect, Sut, UsageError, read_sut

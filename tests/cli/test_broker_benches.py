@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.apache_kafka.jars import KafkaUnavailable
 from harness.cli import bench
 from harness.cli.benches import broker, broker_3, kafka
 from harness.cli.benches.measured import Measured
 from harness.cli.benches.traffic import Load
+from harness.deployments.apache_kafka.jars import KafkaUnavailable
 
 LITTLE = Load(messages=200, rounds=1)
 HALVES = [

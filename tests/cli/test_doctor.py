@@ -7,8 +7,8 @@ import pytest
 
 from harness.cli import doctor
 from harness.cli.doctor import Row, State, differing_packages, exit_code, render
-from harness.cli.java import Java
 from harness.launcher.environment import read_lock
+from harness.processes.java import Java
 
 PYTHON = Row(what="Python", state=State.OK, found="3.11.7", cost="everything", required=True)
 GO = Row(what="Go", state=State.MISSING, found="no `go` on PATH", cost="the bench")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.java import JavaMissing, find_java, java_home_for_spark, major_version
+from harness.processes.java import JavaMissing, find_java, java_home_for_spark, major_version
 
 
 def install(home: Path, version: str | None = None) -> Path:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.clusters.link_proxy import LinkProxy
-from harness.clusters.plan import ClusterPlan
-from harness.clusters.processes import ProcessCluster
+from harness.deployments.plan import ClusterPlan
+from harness.deployments.process_cluster import ProcessCluster
+from harness.proxies.links import LinkProxy
 
 # Failing over in a second or two, so that tests need not wait for Kafka's usual nine.
 QUICK = {
@@ -29,7 +29,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessCluster
 
 @pytest.fixture(scope="module")
 def links() -> Iterator[LinkProxy]:
-    proxy = LinkProxy(ClusterPlan(brokers=3))
+    proxy = LinkProxy(ClusterPlan(brokers=3).node_names)
     yield proxy
     proxy.close()
 

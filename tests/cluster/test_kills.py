@@ -14,12 +14,13 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from harness.clients import operations
 from harness.clients.admin import Leadership, leadership
-from harness.clients.operations import Place, fetch, produce
+from harness.clients.operations import fetch, produce
 from harness.clients.raw import RawClient
-from harness.clusters.link_proxy import LinkProxy
-from harness.clusters.plan import CONTROLLER, broker_name
-from harness.clusters.processes import ProcessCluster
+from harness.deployments.plan import CONTROLLER, broker_name
+from harness.deployments.process_cluster import ProcessCluster
+from harness.proxies.links import LinkProxy
 from reference_impl.live.network import StreamNetwork
 from reference_impl.ports import Address
 
@@ -122,7 +123,7 @@ def raw(cluster: ProcessCluster, broker: int) -> RawClient:
 
 
 def seen_by(cluster: ProcessCluster, broker: int, topic: str) -> Leadership:
-    asked = leadership(raw(cluster, broker), Place(topic, 0), patience_s=5.0)
+    asked = leadership(raw(cluster, broker), operations.TopicPartition(topic, 0), timeout_s=5.0)
     return asyncio.run(asked)
 
 
@@ -192,11 +193,11 @@ def test_a_leader_that_slept_through_an_election_acknowledges_nothing(
         sleeper = asyncio.ensure_future(
             produce(
                 client,
-                Place(topic, 0),
+                operations.TopicPartition(topic, 0),
                 records=[("from the past", 1)],
                 acks=-1,
                 timeout_ms=5000,
-                patience_s=PATIENCE_S,
+                timeout_s=PATIENCE_S,
             )
         )
         await asyncio.to_thread(leader, linked, topic, other_than=old, ask=others[0])
@@ -226,15 +227,17 @@ def test_a_leader_cut_off_from_its_followers_commits_nothing(
     alone = asyncio.run(
         produce(
             raw(linked, old),
-            Place(topic, 0),
+            operations.TopicPartition(topic, 0),
             records=[("alone", 1)],
             acks=-1,
             timeout_ms=1000,
-            patience_s=PATIENCE_S,
+            timeout_s=PATIENCE_S,
         )
     )
     assert alone.type == "info", alone
-    there = asyncio.run(fetch(raw(linked, old), Place(topic, 0), offset=0, patience_s=PATIENCE_S))
+    there = asyncio.run(
+        fetch(raw(linked, old), operations.TopicPartition(topic, 0), offset=0, timeout_s=PATIENCE_S)
+    )
     assert there.fields["records"] == []
     assert cut.evidence["deliveries_held"] > 0
     links.heal(cut)
@@ -255,7 +258,13 @@ def test_a_broker_with_an_empty_disk_is_filled_again(linked: ProcessCluster, top
         linked.wait(name)
         in_sync(linked, topic, 3)
     here = asyncio.run(
-        fetch(raw(linked, wiped), Place(topic, 0), offset=0, max_wait_ms=0, patience_s=PATIENCE_S)
+        fetch(
+            raw(linked, wiped),
+            operations.TopicPartition(topic, 0),
+            offset=0,
+            max_wait_ms=0,
+            timeout_s=PATIENCE_S,
+        )
     )
     assert [row[1] for row in here.fields["records"]][:3] == load.acknowledged[:3]
     assert_nothing_lost_nothing_twice(load, everything(linked, topic))

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from harness.clusters.link_proxy import Cut, LinkProxy, host_between, host_of
-from harness.clusters.plan import CONTROLLER, ClusterPlan
+from harness.deployments.plan import CONTROLLER, ClusterPlan
+from harness.proxies.links import Cut, LinkProxy, host_between, host_of
 
 PLAN = ClusterPlan(brokers=3)
 PATIENCE_S = 30.0
@@ -19,7 +19,7 @@ PATIENCE_S = 30.0
 
 @pytest.fixture
 def links() -> Iterator[LinkProxy]:
-    proxy = LinkProxy(PLAN, for_each_pair=True)
+    proxy = LinkProxy(PLAN.node_names, for_each_pair=True)
     with echo() as port:
         for name in PLAN.names:
             proxy.lead_to(name, port)

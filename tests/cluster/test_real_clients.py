@@ -23,7 +23,7 @@ from confluent_kafka.admin import (
 from kafka import KafkaConsumer, KafkaProducer  # type: ignore[import-untyped]
 from kafka import TopicPartition as PythonPartition
 
-from harness.clusters.processes import ProcessCluster
+from harness.deployments.process_cluster import ProcessCluster
 
 pytestmark = pytest.mark.process
 

@@ -9,8 +9,8 @@ import pytest
 
 from conformance.catalogue import CATALOGUE
 from conformance.plugin import NoProof, conclude
+from harness.errors import LabBroken
 from harness.rules import Finding, Judged, RuleResult, Verdict
-from harness.sut.errors import LabBroken
 
 RULE = CATALOGUE["MIG-003"]
 

@@ -13,7 +13,7 @@ from conformance.machines.scripted import KINDS, Appends, ScriptedMachine
 from conformance.mutants import ONLY_SIMULATED, built_in
 from conformance.proofs import recorded_statuses
 from harness.rules import Judged, Status, Verdict
-from harness.state_machines.program import Step
+from harness.steps.program import Step
 
 PROGRAMS = recorded_programs()
 SHORT = "checksums-are-not-checked"

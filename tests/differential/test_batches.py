@@ -7,7 +7,7 @@ from aiokafka.record.default_records import DefaultRecordBatchBuilder
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.differential.batches import COMPRESSIONS, decode_batches, encode_batch, encode_batches
+from harness.clients.batches import COMPRESSIONS, decode_batches, encode_batch, encode_batches
 
 RECORD = {"key": "k", "value": "v", "timestamp": 1_700_000_000_000, "headers": [["h", "1"]]}
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from harness.apache_kafka import ApacheKafka, KafkaUnavailable
-from harness.clusters import ClusterPlan
-from harness.clusters.processes import ProcessCluster
+from harness.clients.messages import build, request_schema
+from harness.deployments.apache_kafka import ApacheKafka, KafkaUnavailable
+from harness.deployments.plan import ClusterPlan
+from harness.deployments.process_cluster import ProcessCluster
 from harness.differential.allowed import read_allowed
 from harness.differential.answers import Recording, read_recordings
 from harness.differential.explore import explore
 from harness.differential.generated import generated_sequences
-from harness.differential.messages import build, request_schema
 from harness.differential.sequence import RequestSequence
 from harness.differential.symbols import Symbols
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.differential.messages import (
+from harness.clients.messages import (
     BadMessage,
     api_name,
     build,

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.clusters import ClusterPlan
-from harness.clusters.processes import ProcessCluster
+from harness.deployments.plan import ClusterPlan
+from harness.deployments.process_cluster import ProcessCluster
 from harness.differential.agreement import compare_answers, told
 from harness.differential.allowed import read_allowed
 from harness.differential.answers import read_recordings

@@ -18,10 +18,10 @@ from hostile_messages import NO_TEXT, PREY, PREY_ID
 
 from harness.clients import operations
 from harness.clients.admin import create_topic
-from harness.clients.operations import Place
+from harness.clients.operations import TopicPartition
 from harness.clients.raw import RawClient
-from harness.clusters.plan import CONTROLLER, ClusterPlan, broker_name
-from harness.clusters.simulated import CONTROLLER_PORT, SimulatedCluster
+from harness.deployments.plan import CONTROLLER, ClusterPlan, broker_name
+from harness.deployments.simulated_cluster import CONTROLLER_PORT, SimulatedCluster
 from harness.simulation.simulation import Simulation
 from reference_impl.kafka.apis import API_VERSIONS, FETCH, LIST_OFFSETS, METADATA, PRODUCE
 from reference_impl.kafka.batches import HEADER_BYTES, batches
@@ -150,13 +150,13 @@ class AttackedCluster:
 
     async def _write(self, value: str) -> None:
         client = RawClient(self.sim.lab, self.cluster.address(1), "good")
-        said = {"records": [(value, 0)], "acks": -1, "patience_s": PATIENCE_S}
-        ground = await operations.produce(client, Place(GROUND, 0), **said)  # type: ignore[arg-type]
+        said = {"records": [(value, 0)], "acks": -1, "timeout_s": PATIENCE_S}
+        ground = await operations.produce(client, TopicPartition(GROUND, 0), **said)  # type: ignore[arg-type]
         assert ground.type == "ok", ground
         self.good_values.append(value)
         payload = operations.batch_of([(value, 0)])[HEADER_BYTES:]
         for partition in range(PREY_PARTITIONS):
-            done = await operations.produce(client, Place(PREY, partition), **said)  # type: ignore[arg-type]
+            done = await operations.produce(client, TopicPartition(PREY, partition), **said)  # type: ignore[arg-type]
             assert done.type == "ok", done
             self.acknowledged[partition, done.fields["offset"]] = payload
         client.abort()
@@ -167,7 +167,9 @@ class AttackedCluster:
 
     async def _check(self) -> None:
         client = RawClient(self.sim.lab, self.cluster.address(1), "good")
-        found = await operations.fetch(client, Place(GROUND, 0), offset=0, patience_s=PATIENCE_S)
+        found = await operations.fetch(
+            client, TopicPartition(GROUND, 0), offset=0, timeout_s=PATIENCE_S
+        )
         client.abort()
         assert [one[1] for one in found.fields["records"]] == self.good_values
         peer = Peer(self.sim.lab, self.cluster.address(1), "good")
@@ -187,13 +189,13 @@ class AttackedCluster:
 
     async def _use_new_topic(self) -> None:
         client = RawClient(self.sim.lab, self.cluster.address(1), "good")
-        place = Place("untouched", 0)
-        await create_topic(client, place.topic, assignments=[[1]], configs=OF_ITS_OWN)
+        tp = TopicPartition("untouched", 0)
+        await create_topic(client, tp.topic, assignments=[[1]], configs=OF_ITS_OWN)
         written = await operations.produce(
-            client, place, records=[("well", 0)], acks=-1, patience_s=PATIENCE_S
+            client, tp, records=[("well", 0)], acks=-1, timeout_s=PATIENCE_S
         )
         assert written.type == "ok", written
-        found = await operations.fetch(client, place, offset=0, patience_s=PATIENCE_S)
+        found = await operations.fetch(client, tp, offset=0, timeout_s=PATIENCE_S)
         assert [one[:2] for one in found.fields["records"]] == [[0, "well"]]
         client.abort()
 

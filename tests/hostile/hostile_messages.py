@@ -14,7 +14,7 @@ from typing import Any
 from hostile_batches import INT8, INT16, INT32, INT64, hostile_batches, mutated, numbers
 from hypothesis import strategies as st
 
-from harness.clusters.plan import ClusterPlan
+from harness.deployments.plan import ClusterPlan
 from reference_impl.kafka.apis import PRODUCE, Api
 from reference_impl.kafka.codec import Codec
 from reference_impl.kafka.frames import request_frame

@@ -19,8 +19,8 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from harness.clusters.plan import ClusterPlan
-from harness.clusters.processes import ProcessCluster
+from harness.deployments.plan import ClusterPlan
+from harness.deployments.process_cluster import ProcessCluster
 from reference_impl.kafka.apis import API_VERSIONS, FETCH, METADATA, PRODUCE, Api
 from reference_impl.kafka.batches import Compression
 from reference_impl.kafka.errors import ErrorCode

@@ -15,42 +15,40 @@ import pytest
 from kio.index import load_response_schema
 from nonsense_broker import LOST, UNREADABLE, nonsense_broker
 
-from conformance.classic import external_nodes
 from harness.cli.app import main
 from harness.clients import admin, operations
 from harness.clients.answers import UnreadableAnswer, read_answer
-from harness.clients.operations import Place, batch_of, records_in
+from harness.clients.connection import Connection, Silence
+from harness.clients.operations import TopicPartition, batch_of, records_in
 from harness.clients.raw import RawClient
-from harness.differential.connection import Connection, Silence
+from harness.deployments import external_nodes
 from harness.history import Run, read_history
+from harness.history.recorder import Recorder
+from harness.history.run_slot import take_slot
 from harness.workloads.partition_log import PartitionClients
-from harness.worlds.place import take_place
-from harness.worlds.recorder import Recorder
 from reference_impl.live.network import StreamNetwork
 from reference_impl.ports import Address
 
-PLACE = Place("t", 0)
+TP = TopicPartition("t", 0)
 PATIENCE_S = 5.0
 WAITS: dict[str, Callable[[RawClient, float], Awaitable[object]]] = {
     "produce": lambda client, wait: operations.produce(
-        client, PLACE, records=[("a", 1)], acks=-1, patience_s=wait
+        client, TP, records=[("a", 1)], acks=-1, timeout_s=wait
     ),
-    "fetch": lambda client, wait: operations.fetch(client, PLACE, offset=0, patience_s=wait),
+    "fetch": lambda client, wait: operations.fetch(client, TP, offset=0, timeout_s=wait),
     "list_offsets": lambda client, wait: operations.list_offsets(
-        client, PLACE, timestamp=-1, patience_s=wait
+        client, TP, timestamp=-1, timeout_s=wait
     ),
     "epoch": lambda client, wait: operations.offset_for_leader_epoch(
-        client, PLACE, epoch=0, current=0, patience_s=wait
+        client, TP, epoch=0, current=0, timeout_s=wait
     ),
-    "delete": lambda client, wait: operations.delete_records(
-        client, PLACE, offset=0, patience_s=wait
-    ),
-    "create": lambda client, wait: admin.create_topic(client, "t", patience_s=wait),
-    "remove": lambda client, wait: admin.delete_topic(client, "t", patience_s=wait),
-    "brokers": lambda client, wait: admin.brokers_known(client, patience_s=wait),
-    "leader": lambda client, wait: admin.leadership(client, PLACE, patience_s=wait),
-    "elect": lambda client, wait: admin.elect_preferred(client, PLACE, patience_s=wait),
-    "versions": lambda client, wait: admin.versions_offered(client, patience_s=wait),
+    "delete": lambda client, wait: operations.delete_records(client, TP, offset=0, timeout_s=wait),
+    "create": lambda client, wait: admin.create_topic(client, "t", timeout_s=wait),
+    "remove": lambda client, wait: admin.delete_topic(client, "t", timeout_s=wait),
+    "brokers": lambda client, wait: admin.brokers_known(client, timeout_s=wait),
+    "leader": lambda client, wait: admin.leadership(client, TP, timeout_s=wait),
+    "elect": lambda client, wait: admin.elect_preferred(client, TP, timeout_s=wait),
+    "versions": lambda client, wait: admin.versions_offered(client, timeout_s=wait),
 }
 
 
@@ -107,7 +105,7 @@ def test_no_bytes_make_the_reader_of_records_fail_otherwise() -> None:
 
 def test_what_a_client_hears_is_in_the_history(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", run="1", sut="x", world="external")
-    place = take_place(run, world="external", clock="host", part=0, shard="clients")
+    place = take_slot(run, world="external", clock="host", part=0, shard="clients")
 
     async def play() -> None:
         async with nonsense_broker("a negative size") as address:
@@ -115,7 +113,7 @@ def test_what_a_client_hears_is_in_the_history(tmp_path: Path) -> None:
                 network=StreamNetwork(),
                 address=lambda broker: address,
                 recorder=Recorder(place, now=lambda: 1),
-                place=PLACE,
+                tp=TP,
                 now_ms=lambda: 1,
             )
             await clients.send("p", 1, acks=-1)
@@ -160,7 +158,7 @@ def test_the_connection_of_comparisons_calls_it_undecodable() -> None:
             assert "undecodable" in connection.ask("metadata", 12, {"topics": None})
     with (
         served("drop by drop") as (host, port),
-        Connection(host, port, patience_s=0.1) as one,
+        Connection(host, port, timeout_s=0.1) as one,
         pytest.raises(Silence),
     ):
         one.ask("metadata", 12, {"topics": None})

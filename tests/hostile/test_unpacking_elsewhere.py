@@ -21,7 +21,7 @@ from reference_impl.live.disk import FileDisk
 from reference_impl.log.config import LogConfig
 from reference_impl.log.log import Log
 from reference_impl.metadata.image import PartitionState
-from reference_impl.replication.partition import Partition, Surroundings
+from reference_impl.replication.partition import BrokerContext, Partition
 
 Result = TypeVar("Result")
 
@@ -65,7 +65,7 @@ def run(path: Path, scenario: Callable[[Partition, HeldWorkers], Awaitable[None]
         log = await Log.open(
             FileDisk(path), "t-0", config=LogConfig(), clock=clock, clean=False, workers=workers
         )
-        around = Surroundings(
+        around = BrokerContext(
             broker_id=ME,
             clock=clock,
             brokers=MappingProxyType({}),

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from harness.apache_kafka import JavaTools, KafkaUnavailable
-from harness.clusters import ClusterPlan
-from harness.clusters.processes import ProcessCluster
+from harness.deployments.apache_kafka import JavaTools, KafkaUnavailable
+from harness.deployments.plan import ClusterPlan
+from harness.deployments.process_cluster import ProcessCluster
 
 NUMBERS = itertools.count(1)
 

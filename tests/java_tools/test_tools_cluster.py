@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from harness.apache_kafka import JavaTools
-from harness.clusters.processes import ProcessCluster
+from harness.deployments.apache_kafka import JavaTools
+from harness.deployments.process_cluster import ProcessCluster
 from reference_impl.kafka.apis import BROKER, offered_by
 
 pytestmark = pytest.mark.foreign

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.apache_kafka import JavaTools
+from harness.deployments.apache_kafka import JavaTools
 
 pytestmark = pytest.mark.foreign
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.apache_kafka import JavaTools
-from harness.clusters.processes import ProcessCluster
+from harness.deployments.apache_kafka import JavaTools
+from harness.deployments.process_cluster import ProcessCluster
 
 pytestmark = pytest.mark.foreign
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.apache_kafka import JavaTools
-from harness.clusters import ClusterPlan
-from harness.clusters.processes import ProcessCluster
-from harness.differential.connection import Connection
+from harness.clients.connection import Connection
+from harness.deployments.apache_kafka import JavaTools
+from harness.deployments.plan import ClusterPlan
+from harness.deployments.process_cluster import ProcessCluster
 
 pytestmark = pytest.mark.foreign
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from harness.apache_kafka import JavaTools
+from harness.deployments.apache_kafka import JavaTools
 
 pytestmark = pytest.mark.foreign
 

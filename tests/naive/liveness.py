@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from harness.history.kafka_errors import error_name
-from harness.worlds.recorder import SPENDING
+from harness.history.recorder import SUSPENDED
 from tests.naive.cases import Case
 from tests.naive.logs import Append, Log, Op, Phase
 
@@ -52,7 +52,7 @@ def peaceful(log: Log, *names: str) -> Iterator[Phase]:
     """Phases with a bound that no fault touches; a broken assumption is none."""
     for phase in log.phases:
         touched = any(
-            window.fault != SPENDING
+            window.fault != SUSPENDED
             and window.clock == phase.clock
             and (phase.ended is None or window.since <= phase.ended)
             and (window.until is None or window.until >= phase.began)

@@ -12,11 +12,11 @@ from conformance.classic.programs import MUTANTS, recorded_programs
 from conformance.lab import Plan, record
 from conformance.machines.scripted import ScriptedMachine
 from conformance.mutants import CLUSTER, boundary
+from harness.errors import LabBroken
 from harness.history import Run
-from harness.state_machines.explore import play
-from harness.state_machines.program import Step
+from harness.steps.explore import play
+from harness.steps.program import Step
 from harness.sut import reference_sut
-from harness.sut.errors import LabBroken
 
 REFERENCES: Mapping[str, str] = {
     one.name: f"{part.__name__}:{one.name}" for part in CLUSTER for one in part.MUTANTS

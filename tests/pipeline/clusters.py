@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pyspark
 
-from harness.cli.java import java_home_for_spark
+from harness.processes.java import java_home_for_spark
 
 HOST = "127.0.0.1"
 UP_S = 90.0

@@ -18,12 +18,12 @@ from harness.history.sources import Source
 from harness.rules import Rule, Search
 from spark_checkers.engine import open_engine
 from spark_checkers.many import judge_many
-from spark_checkers.side_by_side import Ground
+from spark_checkers.side_by_side import JudgingProfile
 
 RULES = ("MIG-001", "MIG-021", "MIG-022")
 
 
-def rules_of(ground: Ground) -> Sequence[Rule]:
+def rules_of(ground: JudgingProfile) -> Sequence[Rule]:
     """A search, and two views of which one stands on others."""
     rules = [CATALOGUE[name] for name in RULES]
     assert any(isinstance(rule.judge, Search) for rule in rules)

@@ -11,7 +11,7 @@ import pytest
 from good_histories import HEADER, KAFKA, events, line, ours, sealed
 
 from harness.cli.app import main
-from harness.worlds.s3_server import SeaweedServer
+from harness.processes.s3_server import SeaweedServer
 from reference_impl.live.object_store import open_object_store
 
 WRONG = ours({5: line(events()[5] | {"stored": {"boundary": 200, "epoch": 5, "reset_epoch": -1}})})

@@ -12,7 +12,7 @@ import pytest
 from clusters import connect_server, standalone
 from good_histories import CONSOLE, events, line, ours
 
-from harness.cli.java import java_home_for_spark
+from harness.processes.java import java_home_for_spark
 
 pytestmark = pytest.mark.spark
 

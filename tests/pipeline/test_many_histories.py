@@ -20,7 +20,7 @@ from harness.rules import Cycles, Depth, Holds, Judgement, Level, Rule
 from spark_checkers.engine import Engine, InlineEngine, SparkEngine
 from spark_checkers.judge_history import judge_history
 from spark_checkers.many import judge_many
-from spark_checkers.side_by_side import Ground
+from spark_checkers.side_by_side import JudgingProfile
 
 CALM = Rule(
     id="TST-001",
@@ -42,11 +42,11 @@ CALM = Rule(
 RULES = [rule for rule in CATALOGUE.judged() if not isinstance(rule.judge, Cycles)] + [CALM]
 
 
-def choose(history: History) -> Ground:
-    return Ground(profiles=("test",), reference=history.header["sut"] == "reference")
+def choose(history: History) -> JudgingProfile:
+    return JudgingProfile(profiles=("test",), reference=history.header["sut"] == "reference")
 
 
-def rules_of(ground: Ground) -> Sequence[Rule]:
+def rules_of(ground: JudgingProfile) -> Sequence[Rule]:
     return RULES
 
 
@@ -140,11 +140,11 @@ def test_spark_judges_many_as_duckdb_does(spark: SparkEngine, tmp_path: Path) ->
     assert found[0] == found[1]
 
 
-def calm_of(ground: Ground) -> Sequence[Rule]:
+def calm_of(ground: JudgingProfile) -> Sequence[Rule]:
     return [CALM]
 
 
-def few_of(ground: Ground) -> Sequence[Rule]:
+def few_of(ground: JudgingProfile) -> Sequence[Rule]:
     """A search, a rule with an assumption, rules over transactions and over groups of rows."""
     return [CALM, *(CATALOGUE[name] for name in ("KFK-081", "MIG-001", "MIG-021"))]
 

@@ -11,7 +11,7 @@ from good_histories import GOOD, HEADER, ours
 
 from harness.history import HistoryUnreadable, Run
 from harness.history.sources import find_sources
-from harness.worlds.s3_server import SeaweedServer
+from harness.processes.s3_server import SeaweedServer
 from reference_impl.live.object_store import open_object_store
 
 FIELDS = {name: value for name, value in HEADER.items() if name not in ("kind", "format")}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.worlds.s3_server import SeaweedServer
+from harness.processes.s3_server import SeaweedServer
 
 
 @pytest.fixture(scope="session")

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import psycopg
 from psycopg.conninfo import make_conninfo
 
+from harness.processes.database import Database
+from harness.proxies.postgres import LOOPBACK, Link, Proxies, Upstream
 from harness.simulation.gate import Condition
 from harness.simulation.process import Process
 from harness.simulation.simulation import Simulation
-from harness.worlds.database import Database
-from harness.worlds.tcp_proxy import LOOPBACK, Link, Proxies, Upstream
 from reference_impl.control_plane.memory import MemoryControlPlane, Registers
 from reference_impl.control_plane.port import ControlPlane, Reply, Request
 from reference_impl.control_plane.postgres import PostgresControlPlane, rows
@@ -296,11 +296,11 @@ class OnPostgres(_OnRealLoop):
     @contextmanager
     def meeting(self, node: Node, trouble: Trouble) -> Iterator[None]:
         [link] = [link for one, link in self._links if one is node]
-        mislay = self._database.mislay
+        hide = self._database.hide
         begin, end = {
             Trouble.REFUSED: (lambda: link.refuse(True), lambda: link.refuse(False)),
             Trouble.LOST: (link.lose_next_reply, link.forward),
-            Trouble.BROKEN: (lambda: mislay(True), lambda: mislay(False)),
+            Trouble.BROKEN: (lambda: hide(True), lambda: hide(False)),
             Trouble.CONFLICT: (lambda: self._raise("serialization_failure"), self._raise_no_more),
             Trouble.FULL: (lambda: self._raise("disk_full"), self._raise_no_more),
         }[trouble]

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from control_planes import InMemory, Node, OnPostgres, Simulated, Subject
 
-from harness.worlds.database import Database
+from harness.processes.database import Database
 from reference_impl.control_plane.port import BoundaryError, Reply, Seed
 from reference_impl.decisions import Mutant, mutated
 from reference_impl.ports.effects import Trouble

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 import pytest
 
 from harness.clients.admin import create_topic, leadership
-from harness.clients.operations import Place, fetch, produce
+from harness.clients.operations import TopicPartition, fetch, produce
 from harness.clients.raw import RawClient
-from harness.clusters.plan import CONTROLLER, ClusterPlan
-from harness.clusters.simulated import CONTROLLER_PORT, SimulatedCluster
+from harness.deployments.plan import CONTROLLER, ClusterPlan
+from harness.deployments.simulated_cluster import CONTROLLER_PORT, SimulatedCluster
 from harness.simulation.disk import SimDisk
 from harness.simulation.simulation import Simulation
 from reference_impl.broker.broker import run_broker
@@ -29,7 +29,7 @@ from reference_impl.replication.checkpoints import (
     write_offsets,
 )
 
-PLACE = Place("t", 0)
+TP = TopicPartition("t", 0)
 WHERE = ("t", 0)
 
 
@@ -80,16 +80,16 @@ def test_a_log_that_no_checkpoint_names_costs_no_write() -> None:
 
 async def send(sim: Simulation, at: Address, *values: str) -> list[int]:
     client = RawClient(sim.lab, at)
-    while (await leadership(client, PLACE, patience_s=2.0)).leader < 0:
+    while (await leadership(client, TP, timeout_s=2.0)).leader < 0:
         await asyncio.sleep(0.05)
-    sent = [await produce(client, PLACE, records=[(one, 0)], acks=-1) for one in values]
+    sent = [await produce(client, TP, records=[(one, 0)], acks=-1) for one in values]
     client.abort()
     return [one.fields["error"] for one in sent]
 
 
 async def values(sim: Simulation, at: Address) -> list[str]:
     client = RawClient(sim.lab, at)
-    outcome = await fetch(client, PLACE, offset=0)
+    outcome = await fetch(client, TP, offset=0)
     client.abort()
     return [row[1] for row in outcome.fields["records"]]
 

@@ -5,30 +5,30 @@ from __future__ import annotations
 import asyncio
 
 from harness.clients.admin import create_topic, leadership
-from harness.clients.operations import Place, fetch, produce
+from harness.clients.operations import TopicPartition, fetch, produce
 from harness.clients.raw import RawClient
-from harness.clusters.plan import ClusterPlan
-from harness.clusters.simulated import SimulatedCluster
+from harness.deployments.plan import ClusterPlan
+from harness.deployments.simulated_cluster import SimulatedCluster
 from harness.simulation.simulation import Simulation
 from reference_impl.replication import checkpoints
 
-PLACE = Place("t", 0)
+TP = TopicPartition("t", 0)
 
 
 async def filled(sim: Simulation, cluster: SimulatedCluster) -> None:
     client = RawClient(sim.lab, cluster.address(1))
-    await create_topic(client, PLACE.topic, assignments=[[1, 2]])
-    while (await leadership(client, PLACE, patience_s=2.0)).leader < 0:
+    await create_topic(client, TP.topic, assignments=[[1, 2]])
+    while (await leadership(client, TP, timeout_s=2.0)).leader < 0:
         await asyncio.sleep(0.05)
     for number in range(5):
-        outcome = await produce(client, PLACE, records=[(f"v{number}", number)], acks=-1)
+        outcome = await produce(client, TP, records=[(f"v{number}", number)], acks=-1)
         assert outcome.type == "ok"
     client.abort()
 
 
 async def values_at(sim: Simulation, cluster: SimulatedCluster, broker: int) -> list[str]:
     client = RawClient(sim.lab, cluster.address(broker))
-    outcome = await fetch(client, PLACE, offset=0)
+    outcome = await fetch(client, TP, offset=0)
     client.abort()
     return [row[1] for row in outcome.fields["records"]]
 
@@ -70,12 +70,12 @@ def test_a_producer_that_has_been_silent_for_long_is_forgotten() -> None:
             cluster = SimulatedCluster(sim, plan)
             cluster.settle()
             client = RawClient(sim.lab, cluster.address(1))
-            sim.run(create_topic(client, PLACE.topic, assignments=[[1]]))
+            sim.run(create_topic(client, TP.topic, assignments=[[1]]))
             said = []
             for sequence, silence_s in ((0, 20), (5, 0)):
                 sent = produce(
                     client,
-                    PLACE,
+                    TP,
                     records=[("v", sim.now_ms)],
                     acks=-1,
                     producer=(9, 0, sequence),
@@ -94,8 +94,8 @@ def test_what_was_flushed_in_time_survives_a_loss_of_power() -> None:
             cluster = SimulatedCluster(sim, ClusterPlan(brokers=1, properties=properties))
             cluster.settle()
             client = RawClient(sim.lab, cluster.address(1))
-            sim.run(create_topic(client, PLACE.topic, assignments=[[1]]))
-            sim.run(produce(client, PLACE, records=[("v", sim.now_ms)], acks=-1))
+            sim.run(create_topic(client, TP.topic, assignments=[[1]]))
+            sim.run(produce(client, TP, records=[("v", sim.now_ms)], acks=-1))
             sim.advance(5)
             sim.lose_power("broker-1", lose="all")
             sim.start("broker-1")

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from conformance.catalogue import CATALOGUE
+from harness.errors import LabBroken
+from harness.history.recorder import ending
 from harness.rules import Catalogue, Judgement, Verdict
 from harness.simulation.gate import Act
-from harness.state_machines import Outcome, step
-from harness.state_machines.nemesis_steps import SO_LONG, NemesisSteps
-from harness.sut.errors import LabBroken
+from harness.steps import Outcome, step
+from harness.steps.nemesis_steps import SO_LONG, NemesisSteps
+from harness.sut.calls import SEEDS
 from harness.sut.protocol import Answer, question
-from harness.workloads.calls import SEEDS
-from harness.worlds.recorder import ending
 from reference_impl.control_plane.agent import answer
 from reference_impl.ports import Address, Connection, Ports
 from spark_checkers.engine import InlineEngine

@@ -9,9 +9,9 @@ from boundary_machine import BoundaryMachine
 
 from conformance.mutants import boundary
 from harness.rules import Verdict
-from harness.state_machines import SimulatedMachine, Violated, explore
-from harness.state_machines.program import program_of
-from harness.state_machines.replay import replay
+from harness.steps import SimulatedMachine, Violated, explore
+from harness.steps.program import program_of
+from harness.steps.replay import replay
 
 pytestmark = pytest.mark.sim
 
@@ -20,7 +20,7 @@ BY_NAME = {mutant.name: mutant for mutant in boundary.MUTANTS}
 
 @pytest.fixture(autouse=True)
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("harness.state_machines.machine.RUNS", tmp_path / "runs")
+    monkeypatch.setattr("harness.steps.machine.RUNS", tmp_path / "runs")
     return tmp_path / "runs"
 
 

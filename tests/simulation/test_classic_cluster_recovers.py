@@ -10,10 +10,10 @@ from uuid import UUID
 import pytest
 
 from harness.clients.admin import create_topic, leadership
-from harness.clients.operations import Place, delete_records, fetch, produce
+from harness.clients.operations import TopicPartition, delete_records, fetch, produce
 from harness.clients.raw import RawClient
-from harness.clusters.plan import ClusterPlan, broker_name
-from harness.clusters.simulated import CONTROLLER_PORT, SimulatedCluster
+from harness.deployments.plan import ClusterPlan, broker_name
+from harness.deployments.simulated_cluster import CONTROLLER_PORT, SimulatedCluster
 from harness.simulation.simulation import Simulation
 from reference_impl.kafka.apis import BROKER_REGISTRATION
 from reference_impl.kafka.client import Peer
@@ -22,7 +22,7 @@ from reference_impl.ports import Address
 pytestmark = pytest.mark.sim
 
 Result = TypeVar("Result")
-PLACE = Place("t", 0)
+TP = TopicPartition("t", 0)
 PLAN = ClusterPlan(
     brokers=3,
     properties={"broker.session.timeout.ms": "1000", "broker.heartbeat.interval.ms": "300"},
@@ -36,7 +36,7 @@ class Cluster:
         self.sim = sim
         self.nodes = SimulatedCluster(sim, PLAN)
         self.nodes.settle()
-        self.ask(lambda client: create_topic(client, PLACE.topic, assignments=[[1, 2, 3]]))
+        self.ask(lambda client: create_topic(client, TP.topic, assignments=[[1, 2, 3]]))
 
     def ask(
         self, work: Callable[[RawClient], Coroutine[Any, Any, Result]], broker: int = 1
@@ -49,7 +49,7 @@ class Cluster:
             client.abort()
 
     def isr(self) -> list[int]:
-        return sorted(self.ask(lambda client: leadership(client, PLACE, patience_s=1.0)).isr)
+        return sorted(self.ask(lambda client: leadership(client, TP, timeout_s=1.0)).isr)
 
 
 @contextmanager
@@ -63,8 +63,8 @@ def test_a_follower_joins_whose_leaders_log_starts_inside_a_batch() -> None:
         down = made.sim.faults.kill(broker_name(3))
         made.sim.advance(3.0)
         records = [("a", 1), ("b", 2)]
-        made.ask(lambda client: produce(client, PLACE, records=records, acks=-1))
-        deleted = made.ask(lambda client: delete_records(client, PLACE, offset=1))
+        made.ask(lambda client: produce(client, TP, records=records, acks=-1))
+        deleted = made.ask(lambda client: delete_records(client, TP, offset=1))
         assert deleted.fields["log_start_offset"] == 1
         assert made.isr() == [1, 2]
 
@@ -80,24 +80,24 @@ def test_a_deposed_leader_joins_again_whose_cut_falls_inside_a_batch() -> None:
         cut = made.sim.faults.cut(broker_name(1), [*ends, "controller"])
         for number in range(20):  # of an epoch that nobody else will know
             one = [(f"old-{number}", number)]
-            made.ask(lambda client, one=one: produce(client, PLACE, records=one, acks=1))  # type: ignore[misc]
+            made.ask(lambda client, one=one: produce(client, TP, records=one, acks=1))  # type: ignore[misc]
         made.sim.advance(3.0)
-        leader = made.ask(lambda client: leadership(client, PLACE, patience_s=1.0), 2).leader
+        leader = made.ask(lambda client: leadership(client, TP, timeout_s=1.0), 2).leader
         assert leader in (2, 3)
         for number in range(5):
             two = [(f"new-{number}", number), (f"new-{number}-b", number)]
             sent = made.ask(
-                lambda client, two=two: produce(client, PLACE, records=two, acks=-1),  # type: ignore[misc]
+                lambda client, two=two: produce(client, TP, records=two, acks=-1),  # type: ignore[misc]
                 leader,
             )
             assert sent.fields["error"] == 0
-        deleted = made.ask(lambda client: delete_records(client, PLACE, offset=5), leader)
+        deleted = made.ask(lambda client: delete_records(client, TP, offset=5), leader)
         assert deleted.fields["log_start_offset"] == 5  # the second record of the batch 4, 5
 
         cut.heal()
         made.sim.advance(10.0)
         assert made.isr() == [1, 2, 3]
-        seen = made.ask(lambda client: fetch(client, PLACE, offset=5))
+        seen = made.ask(lambda client: fetch(client, TP, offset=5))
         assert [row[1] for row in seen.fields["records"]] == [
             "new-2-b",
             *(name for number in (3, 4) for name in (f"new-{number}", f"new-{number}-b")),

@@ -11,10 +11,10 @@ from conformance.machines.classic import ClassicMachine
 from conformance.machines.judging import RULES, explore_together
 from conformance.mutants import replication, replication_logs
 from harness.rules import Verdict
-from harness.state_machines import Violated
-from harness.state_machines.explore import explore, play
-from harness.state_machines.program import Step, program_of, steps_of
-from harness.state_machines.replay import replay
+from harness.steps import Violated
+from harness.steps.explore import explore, play
+from harness.steps.program import Step, program_of, steps_of
+from harness.steps.replay import replay
 
 pytestmark = pytest.mark.sim
 
@@ -24,7 +24,7 @@ BY_NAME = {mutant.name: mutant for mutant in MUTANTS}
 
 @pytest.fixture(autouse=True)
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("harness.state_machines.machine.RUNS", tmp_path / "runs")
+    monkeypatch.setattr("harness.steps.machine.RUNS", tmp_path / "runs")
     return tmp_path / "runs"
 
 

@@ -15,20 +15,20 @@ import pytest
 from conformance.machines.classic import PROPERTIES
 from conformance.mutants import replication
 from harness.clients.admin import create_topic
-from harness.clients.operations import Place, fetch, produce
+from harness.clients.operations import TopicPartition, fetch, produce
 from harness.clients.raw import RawClient
-from harness.clusters.plan import ClusterPlan, broker_name
-from harness.clusters.simulated import SimulatedCluster
+from harness.deployments.plan import ClusterPlan, broker_name
+from harness.deployments.simulated_cluster import SimulatedCluster
+from harness.history.outcome import definitely_not, unknown
 from harness.simulation.gate import Act
 from harness.simulation.simulation import Simulation
 from harness.simulation.twice import twice
-from harness.state_machines.outcome import definitely_not, unknown
 from reference_impl.decisions import mutated
 
 pytestmark = pytest.mark.sim
 
 ROOT = Path(__file__).parents[2]
-PLACE = Place("t", 0)
+TP = TopicPartition("t", 0)
 LEADER = broker_name(1)
 VALUES = ("a", "b")
 TWO = {"min.insync.replicas": "2"}
@@ -68,7 +68,7 @@ class Appending(Simulation):
     def _append(self, value: str) -> None:
         """At the broker that takes it; once it may have been taken it is not sent again."""
         for broker in (1, 2, 3) * 4:
-            one = self._asked(broker, lambda c: produce(c, PLACE, records=[(value, 1)], acks=-1))
+            one = self._asked(broker, lambda c: produce(c, TP, records=[(value, 1)], acks=-1))
             if one.type == "ok":
                 self.acknowledged += (value,)
             if one.type != "fail":
@@ -77,7 +77,7 @@ class Appending(Simulation):
 
     def _read(self) -> tuple[str, ...] | None:
         for broker in (1, 2, 3) * 4:
-            seen = self._asked(broker, lambda c: fetch(c, PLACE, offset=0))
+            seen = self._asked(broker, lambda c: fetch(c, TP, offset=0))
             if seen.type == "ok":
                 return tuple(row[1] for row in seen.fields["records"])
             self.advance(0.5)

@@ -39,12 +39,12 @@ def epoch(sim: Simulation) -> object:
 def test_what_is_held_waits_until_it_is_let_go_one_by_one(sim: Simulation) -> None:
     held = impose(sim, Condition(port=DATABASE, holds=True))
     asking(sim, "n1", 5)
-    sim.run_until(lambda: held.bitten == 1)
+    sim.run_until(lambda: held.hits == 1)
     sim.advance(60)
     assert epoch(sim) is None
 
     assert held.release(1) == 1
-    sim.run_until(lambda: held.bitten == 2)
+    sim.run_until(lambda: held.hits == 2)
     assert epoch(sim) == -1
 
     assert held.release() == 1
@@ -54,7 +54,7 @@ def test_what_is_held_waits_until_it_is_let_go_one_by_one(sim: Simulation) -> No
 def test_what_is_held_and_dropped_never_gets_there(sim: Simulation) -> None:
     held = impose(sim, Condition(port=DATABASE, holds=True))
     asking(sim, "n1", 5)
-    sim.run_until(lambda: held.bitten == 1)
+    sim.run_until(lambda: held.hits == 1)
     sim.kill("n1")
 
     held.drop()
@@ -67,7 +67,7 @@ def test_what_is_held_and_dropped_never_gets_there(sim: Simulation) -> None:
 def test_a_condition_may_befall_one_life_of_a_node_alone(sim: Simulation) -> None:
     held = impose(sim, Condition(port=DATABASE, life=sim.nodes["n1"].process, holds=True))
     asking(sim, "n1", 5)
-    sim.run_until(lambda: held.bitten == 1)
+    sim.run_until(lambda: held.hits == 1)
     sim.kill("n1")
     sim.start("n1")
     sim.advance(0.1)
@@ -76,7 +76,7 @@ def test_a_condition_may_befall_one_life_of_a_node_alone(sim: Simulation) -> Non
     asking(sim, "n2", 6)
     sim.run_until(lambda: epoch(sim) == 6)
 
-    assert held.bitten == 1
+    assert held.hits == 1
 
 
 @pytest.mark.parametrize("refused_first", [True, False])
@@ -98,9 +98,9 @@ def test_nothing_else_befalls_what_is_refused(
         impose(sim, condition)
 
     asking(sim, "n1", 5)
-    sim.run_until(lambda: refusal.bitten == 2)
+    sim.run_until(lambda: refusal.hits == 2)
 
-    assert second.bitten == 0
+    assert second.hits == 0
     assert epoch(sim) is None
 
 
@@ -108,7 +108,7 @@ def test_a_condition_befalls_as_many_as_it_says(sim: Simulation) -> None:
     lost = impose(sim, Condition(port=DATABASE, loses_replies=True, left=1))
     asking(sim, "n1", 5)
     sim.run_until(lambda: epoch(sim) == 5)
-    assert lost.bitten == 1
+    assert lost.hits == 1
 
 
 def test_waiting_for_what_never_comes_says_who_else_waits(sim: Simulation) -> None:

@@ -320,17 +320,17 @@ def test_only_a_byte_that_is_there_can_be_corrupted(disk: SimDisk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("offset", "count", "bitten"), [(0, 4, 0), (0, 5, 1), (4, 1, 1), (5, 9, 0), (4, 0, 0)]
+    ("offset", "count", "hits"), [(0, 4, 0), (0, 5, 1), (4, 1, 1), (5, 9, 0), (4, 0, 0)]
 )
 def test_reads_of_a_corrupt_byte_are_counted(
-    disk: SimDisk, offset: int, count: int, bitten: int
+    disk: SimDisk, offset: int, count: int, hits: int
 ) -> None:
     file = written(disk, "log", b"abcdefgh")
     disk.corrupt("log", 4)
 
     now(file.read(offset, count))
 
-    assert disk.counts.reads_corrupt == bitten
+    assert disk.counts.reads_corrupt == hits
 
 
 def test_a_corrupt_byte_bites_after_a_loss_of_power_too(disk: SimDisk) -> None:

@@ -31,7 +31,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from harness.worlds.recorder import SPENDING
+from harness.history.recorder import SUSPENDED
 
 Event = dict[str, Any]
 RECORD = re.compile(
@@ -100,7 +100,7 @@ def _around(call: str, arguments: list[str], topic: str) -> Iterator[Event]:
         yield about | {"phase": "begin", "bound_s": bound_s}
         yield about | {"phase": "end"}
     else:
-        suspended = {"name": SPENDING, "assumption": arguments[0]}
+        suspended = {"name": SUSPENDED, "assumption": arguments[0]}
         named = suspended if call == "suspend" else {"name": arguments[0]}
         about = {"kind": "fault", "target": topic, **named}
         yield about | {"phase": "begin"}

@@ -31,7 +31,7 @@ from spark_checkers.circumstances import circumstances_of
 from spark_checkers.engine import Engine, InlineEngine, SparkEngine
 from spark_checkers.evaluate import evaluate_each
 from spark_checkers.judge_history import load_tables
-from spark_checkers.side_by_side import Ground, ground_folder, lay_out_batch, table_folder
+from spark_checkers.side_by_side import JudgingProfile, ground_folder, lay_out_batch, table_folder
 from spark_checkers.view_catalogue import view_sql
 
 HISTORIES = {**log_histories.HISTORIES, **liveness_histories.HISTORIES}
@@ -76,7 +76,7 @@ def judged(
     **how: bool,
 ) -> Results:
     """By history, by rule."""
-    ground = Ground(profiles=("classic",), reference=how.get("reference", True))
+    ground = JudgingProfile(profiles=("classic",), reference=how.get("reference", True))
     sources: list[Any] = [(at, Told(text)) for at, text in enumerate(texts.values())]
     laid = lay_out_batch(sources, folder, lambda history: ground)
     assert [each for each in laid if each.problems or each.alone or each.unreadable] == []

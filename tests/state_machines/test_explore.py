@@ -9,17 +9,17 @@ from typing import ClassVar
 
 import pytest
 
-from harness.state_machines import SimulatedMachine, Violated, explore, step
-from harness.state_machines.dice import Dice
-from harness.state_machines.explore import Unrepeatable
-from harness.state_machines.program import program_of
+from harness.steps import SimulatedMachine, Violated, explore, step
+from harness.steps.dice import Dice
+from harness.steps.explore import Unrepeatable
+from harness.steps.program import program_of
 
 NUMBERS = range(100)
 
 
 @pytest.fixture(autouse=True)
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("harness.state_machines.machine.RUNS", tmp_path / "runs")
+    monkeypatch.setattr("harness.steps.machine.RUNS", tmp_path / "runs")
     return tmp_path / "runs"
 
 

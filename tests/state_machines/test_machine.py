@@ -10,15 +10,15 @@ import pytest
 from counter_machine import MUTANTS, CounterMachine, StumblingMachine
 
 from harness.cli.app import app
-from harness.state_machines import SimulatedMachine, Violated, explore
-from harness.state_machines.program import program_of
-from harness.state_machines.replay import replay
-from harness.sut.errors import UsageError
+from harness.errors import UsageError
+from harness.steps import SimulatedMachine, Violated, explore
+from harness.steps.program import program_of
+from harness.steps.replay import replay
 
 
 @pytest.fixture(autouse=True)
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("harness.state_machines.machine.RUNS", tmp_path / "runs")
+    monkeypatch.setattr("harness.steps.machine.RUNS", tmp_path / "runs")
     return tmp_path / "runs"
 
 
@@ -33,7 +33,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[BaseException, Path
     """What the machine found in the mutant, and the run it kept; nobody changes that one."""
     runs = tmp_path_factory.mktemp("found")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("harness.state_machines.machine.RUNS", runs)
+        patch.setattr("harness.steps.machine.RUNS", runs)
         return failure_of(CounterMachine.with_seed(4, *MUTANTS)), runs / "CounterMachine-4"
 
 
@@ -146,7 +146,7 @@ def test_the_command_stops_where_it_is_told(kept: Path, capsys: pytest.CaptureFi
     ("field", "value", "says"),
     [
         ("machine", "nowhere.py:CounterMachine", "is not there"),
-        ("machine", "harness.state_machines.program:load", "no state machine"),
+        ("machine", "harness.steps.program:load", "no state machine"),
         ("mutants", ["counter_machine:no such mutant"], "a mutant of this run is not there"),
     ],
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.workloads.calls import CALLS
+from harness.sut.calls import CALLS
 
 Line = dict[str, Any]
 WRONG = Path(__file__).with_name("wrong_decisions.py")

@@ -9,9 +9,9 @@ import pytest
 from recording import Line, read_shard
 
 from harness.history import Run
+from harness.steps.order import ALL_VERBS, LAB
 from harness.sut import UsageError, reference_sut
 from harness.workloads import check_order, generate
-from harness.workloads.verbs import ALL_VERBS, LAB
 from harness.worlds import open_world
 
 SEEDS = 12

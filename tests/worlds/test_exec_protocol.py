@@ -8,9 +8,9 @@ import jsonschema
 import pytest
 
 from harness.sut import ProtocolBreach
+from harness.sut.calls import CALLS
 from harness.sut.protocol import SCHEMA_FILE, question, read_answer, read_ready
 from harness.workloads import parse
-from harness.workloads.calls import CALLS
 from reference_impl.control_plane.port import CALLS as PORT_CALLS
 from reference_impl.control_plane.port import BoundaryError, Reply, Request
 

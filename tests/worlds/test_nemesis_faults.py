@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from recording import Play
 
-from harness.workloads.verbs import ALL_VERBS, NEXT, OUTAGES
+from harness.steps.order import ALL_VERBS, NEXT, OUTAGES
 from harness.worlds.player import FAULTS as PLAYED
 from nemesis import FAULTS, fault_of_verb, has_landed
 from nemesis.request_faults import REQUEST_FAULTS

@@ -27,7 +27,7 @@ from harness.history import Run
 from harness.sut import reference_sut
 from harness.workloads import parse
 from harness.worlds import open_world
-from harness.worlds.database import shared_server
+from harness.processes.database import shared_server
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 run = Run.create(sys.argv[1], run="1", sut="reference", world="process")

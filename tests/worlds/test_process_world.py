@@ -10,12 +10,12 @@ import pytest
 from recording import Play, Recording, read_shard, wrong
 
 from harness.history import Run, read_history
+from harness.processes.database import Database
+from harness.steps.order import ALL_VERBS
 from harness.sut import LabBroken, Sut, UsageError, reference_sut
 from harness.workloads import generate, parse
-from harness.workloads.verbs import ALL_VERBS
 from harness.worlds import open_world
 from harness.worlds.clients import Patience
-from harness.worlds.database import Database
 from harness.worlds.process import open_process
 
 pytestmark = pytest.mark.process

@@ -17,9 +17,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from harness.sut.errors import LabBroken
-from harness.worlds import s3_server
-from harness.worlds.s3_server import SeaweedServer
+from harness.errors import LabBroken
+from harness.processes import s3_server
+from harness.processes.s3_server import SeaweedServer
 from reference_impl.live.object_store import open_object_store
 from reference_impl.ports.object_store import AlreadyExists, ObjectNotFound
 
@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[2]
 OWNER = """
 import os, signal
 from pathlib import Path
-from harness.worlds.s3_server import SeaweedServer
+from harness.processes.s3_server import SeaweedServer
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 server = SeaweedServer().start()

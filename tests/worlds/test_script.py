@@ -6,10 +6,7 @@ from itertools import product
 
 import pytest
 
-from harness.workloads import ScriptError, call_step, check_order, generate, parse, render
-from harness.workloads.calls import CALLS, SEEDS
-from harness.workloads.script import Step
-from harness.workloads.verbs import (
+from harness.steps.order import (
     ALL_VERBS,
     CLIENT_VERBS,
     LAB_VERBS,
@@ -19,6 +16,9 @@ from harness.workloads.verbs import (
     Stand,
     Takes,
 )
+from harness.steps.text import Step
+from harness.sut.calls import CALLS, SEEDS
+from harness.workloads import ScriptError, call_step, check_order, generate, parse, render
 
 EXAMPLE = """
     old   hold     initialize_diskless_migration b0=100 epoch=5 seeds=A

@@ -8,9 +8,9 @@ import pytest
 from recording import Play, read_shard, wrong
 
 from harness.history import Run
+from harness.steps.order import ALL_VERBS
 from harness.sut import Sut, UsageError, reference_sut
 from harness.workloads import ScriptError, generate, parse
-from harness.workloads.verbs import ALL_VERBS
 from harness.worlds import open_world
 
 

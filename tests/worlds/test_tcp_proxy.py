@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from harness.worlds.tcp_proxy import Link, Proxies, Upstream
+from harness.proxies.postgres import Link, Proxies, Upstream
 
 STARTUP = struct.pack("!II", 8, 196608)
 SSL_REQUEST = struct.pack("!II", 8, 80877103)

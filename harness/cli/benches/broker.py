@@ -25,9 +25,9 @@ from harness.cli.benches.traffic import (
     create_topic,
     there_and_back,
 )
-from harness.clusters.plan import ClusterPlan
-from harness.clusters.processes import ProcessCluster
-from harness.worlds.program import Program
+from harness.deployments.plan import ClusterPlan
+from harness.deployments.process_cluster import ProcessCluster
+from harness.processes.program import Program
 
 _Both = tuple[Cost, Cost]
 """Of the bare broker, and of ours."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from conformance.catalogue import CATALOGUE
 from harness.cli.benches.measured import Measured, timed
 from harness.cli.benches.operations import operation_lines
-from harness.cli.java import find_java
 from harness.history import Run, read_history, write_tables
+from harness.processes.java import find_java
 from spark_checkers.engine import Engine, InlineEngine, SparkEngine
 from spark_checkers.evaluate import evaluate
 

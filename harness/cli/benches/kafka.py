@@ -16,7 +16,6 @@ import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.apache_kafka import VERSION, ApacheKafka
 from harness.cli.benches.measured import Measured
 from harness.cli.benches.traffic import (
     BATCHES,
@@ -28,8 +27,9 @@ from harness.cli.benches.traffic import (
     processes_cpu_s,
     there_and_back,
 )
-from harness.clusters.plan import CONTROLLER, ClusterPlan
-from harness.clusters.processes import ProcessCluster
+from harness.deployments.apache_kafka import VERSION, ApacheKafka
+from harness.deployments.plan import CONTROLLER, ClusterPlan
+from harness.deployments.process_cluster import ProcessCluster
 
 JAVA_OPTIONS = ("-Xms1g", "-Xmx1g")
 PLAIN = {

@@ -164,7 +164,7 @@ def _by_ours(operations: Sequence[Operation], model: Model) -> Checked:
 
 
 def _by_plain_search(operations: Sequence[Operation], model: Model) -> Checked:
-    return _fastest(lambda: plain_search(operations, model, patience_s=PATIENCE_S))
+    return _fastest(lambda: plain_search(operations, model, timeout_s=PATIENCE_S))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from pyarrow import parquet
 
 from conformance.catalogue import CATALOGUE
 from harness.cli.benches.measured import Measured, timed
-from harness.cli.java import find_java
+from harness.processes.java import find_java
 from spark_checkers.engine import Engine, InlineEngine, SparkEngine
 from spark_checkers.evaluate import evaluate
 from spark_checkers.synthetic import write_bulk

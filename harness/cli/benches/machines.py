@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from harness.history import read_history
-from harness.state_machines import Outcome, SimulatedMachine, done, step
+from harness.steps import Outcome, SimulatedMachine, done, step
 from reference_impl.ports import Address, Connection, Ports
 from spark_checkers.linearizability import model_named, search_events
 

@@ -17,13 +17,13 @@ from spark_checkers.linearizability import Model, Operation, Verdict
 _LOOKS_AT_THE_CLOCK_EVERY = 1_000
 
 
-def plain_search(operations: Sequence[Operation], model: Model, *, patience_s: float) -> Verdict:
+def plain_search(operations: Sequence[Operation], model: Model, *, timeout_s: float) -> Verdict:
     """Is there a legal order? *Unknown* when patience ends."""
     events = _Events(operations)
     lifted, state, here = 0, model.initial, events.first
     tried = {(lifted, state)}
     order: list[tuple[int, object]] = []
-    ends, steps = time.perf_counter() + patience_s, 0
+    ends, steps = time.perf_counter() + timeout_s, 0
     while events.first != events.end:
         steps += 1
         if steps % _LOOKS_AT_THE_CLOCK_EVERY == 0 and time.perf_counter() > ends:

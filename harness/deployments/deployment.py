@@ -1,0 +1,182 @@
+"""What a deployment is: a system that runs in a world, with levers and probes.
+
+Whoever drives a run sees this and nothing else: where the roles are, what can be done to them
+(`levers`), what can be seen of them from outside (`probe`), how time passes. Whether behind it are
+nodes of a simulation, processes, containers or somebody else's cluster shows only in what is
+offered: a lever or a probe that is not offered is never pulled, and the plan of a run says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Protocol, TypeVar
+
+from harness.history.recorder import Recorder
+from harness.levers import Lever
+from harness.sut.protocol import Answer
+from reference_impl.ports import Address, Network, ObjectStore
+
+Result = TypeVar("Result")
+Row = dict[str, object]
+
+CONTROL_PLANE = "control-plane"
+OBJECT_STORE = "object-store"
+
+
+class Role(StrEnum):
+    """What a part of a deployment is for."""
+
+    BROKER = "broker"
+    CONTROLLER = "controller"
+    CONTROL_PLANE = "control-plane"
+    OBJECT_STORE = "object-store"
+    CLIENT = "client"
+
+
+class Hold(Lever, Protocol):
+    """A lever that keeps requests in the network, and can let single transactions through."""
+
+    async def pass_one(self) -> int:
+        """Let one transaction through and wait until it is over or the next one is held; how many
+        passed."""
+        ...
+
+    async def drop(self) -> None:
+        """What is held never arrives, and nothing is held any more."""
+        ...
+
+
+class Levers(Protocol):
+    """What can be done to a deployment; `offered` names the methods that do something here.
+
+    Nodes are brokers, the controller and clients, by name. Services are `control-plane` and
+    `object-store`; what happens to a service happens to the calls of all nodes, or of `caller`.
+    """
+
+    offered: frozenset[str]
+
+    async def kill(self, node: str) -> Lever:
+        """End its process at once; released, it starts again and is ready."""
+        ...
+
+    async def stop(self, node: str) -> Lever:
+        """Let it stop in good order; released, it starts again and is ready."""
+        ...
+
+    async def wipe(self, node: str) -> Lever:
+        """End it and empty its disk."""
+        ...
+
+    async def pause(self, node: str) -> Lever:
+        """Let its process stand still."""
+        ...
+
+    async def cut(self, sources: Sequence[str], targets: Sequence[str], *, both: bool) -> Lever:
+        """Let nothing pass from sources to targets, nor back if `both`; a service is a target."""
+        ...
+
+    async def delay(
+        self, sources: Sequence[str], targets: Sequence[str], seconds: float, *, both: bool
+    ) -> Lever:
+        """What passes takes so much longer."""
+        ...
+
+    async def refuse(self, service: str, caller: str | None = None) -> Lever:
+        """Refuse connections and calls."""
+        ...
+
+    async def slow(self, service: str, seconds: float, caller: str | None = None) -> Lever:
+        """Calls take so much longer before they are carried out."""
+        ...
+
+    async def fail(self, service: str, caller: str | None = None) -> Lever:
+        """Answer calls with a hard error (503, an SQL error) and do nothing."""
+        ...
+
+    async def lose_replies(
+        self, service: str, caller: str | None = None, *, times: int | None = None
+    ) -> Lever:
+        """Carry calls out and lose the replies; at most so many."""
+        ...
+
+    async def drop_requests(
+        self, service: str, caller: str | None = None, *, times: int | None = None
+    ) -> Lever:
+        """Lose calls before they arrive; at most so many."""
+        ...
+
+    async def hold(self, service: str, caller: str) -> Hold:
+        """Keep the calls of a node in the network."""
+        ...
+
+    async def kill_service(self, service: str) -> Lever:
+        """End the database or the S3 server at once; released, it runs again."""
+        ...
+
+    async def damage(self, how: str, key: str) -> Lever:
+        """Let an object be `vanished`, `torn` or `corrupt` to whoever reads it."""
+        ...
+
+
+class ControlPlaneClient(Protocol):
+    """A client of the control plane: a node of its own, which can be killed and paused."""
+
+    @property
+    def node(self) -> str:
+        """Its name among the nodes."""
+        ...
+
+    async def ready(self) -> None:
+        """Return when it runs; starts it if it was killed."""
+        ...
+
+    async def ask(self, f: str, arguments: Mapping[str, Any]) -> Answer | None:
+        """The answer to one call, or None if nobody will ever say."""
+        ...
+
+
+class Deployment(Protocol):
+    """A system in a world. Everything but `run` is for code inside its loop."""
+
+    world: str
+    brokers: tuple[int, ...]
+    recorder: Recorder
+    network: Network
+    levers: Levers
+    probes: frozenset[str]
+    pace: float
+    """Seconds of this world for one second of a program: processes are given more time."""
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Carry out work inside the loop of this world until it is done. From outside only."""
+        ...
+
+    def address(self, broker: int) -> Address:
+        """Where clients find a broker."""
+        ...
+
+    def nodes(self, role: Role) -> tuple[str, ...]:
+        """The names of the nodes of a role."""
+        ...
+
+    def now_ms(self) -> int:
+        """The time that records are stamped with."""
+        ...
+
+    def now_ns(self) -> int:
+        """The time that lines are stamped with."""
+        ...
+
+    async def probe(self, what: str) -> list[Row]:
+        """Look from outside: `nodes`, `objects`, `control_plane`, `files`, `log_lines`,
+        `metrics`."""
+        ...
+
+    async def control_plane_client(self, name: str) -> ControlPlaneClient:
+        """The client of that name, made when first asked for."""
+        ...
+
+    async def object_store(self, name: str) -> ObjectStore:
+        """The object store as a client of that name reaches it."""
+        ...

@@ -1,0 +1,61 @@
+"""What a cluster looks like, wherever it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+CONTROLLER_ID = 3000
+CONTROLLER = "controller"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeState:
+    """What the process table says of a node; the exit code where it ended and that is known."""
+
+    running: bool
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterPlan:
+    """Brokers are numbered from 1; racks go round them. Mutants are `module:name` references."""
+
+    brokers: int = 3
+    racks: tuple[str, ...] = ()
+    cluster_id: str = "tidemark-reference-00"
+    properties: Mapping[str, str] = field(default_factory=dict)
+    mutants: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.brokers < 1:
+            raise ValueError(f"a cluster needs a broker, not {self.brokers}")
+
+    @property
+    def broker_ids(self) -> tuple[int, ...]:
+        """1, 2, 3…"""
+        return tuple(range(1, self.brokers + 1))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the brokers, as faults and histories call them."""
+        return tuple(broker_name(one) for one in self.broker_ids)
+
+    @property
+    def node_names(self) -> tuple[str, ...]:
+        """Of the controller and the brokers."""
+        return (CONTROLLER, *self.names)
+
+    def rack(self, broker_id: int) -> str | None:
+        """Where a broker stands."""
+        return self.racks[(broker_id - 1) % len(self.racks)] if self.racks else None
+
+
+def broker_name(broker_id: int) -> str:
+    """How broker 1 is called."""
+    return f"broker-{broker_id}"
+
+
+def broker_id(name: str) -> int:
+    """The number of ``broker-1``."""
+    return int(name.removeprefix("broker-"))

@@ -1,0 +1,65 @@
+"""The reference cluster in a simulation: a node for the controller, one for each broker."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+from harness.deployments.plan import CONTROLLER, CONTROLLER_ID, ClusterPlan, broker_name
+from harness.simulation.simulation import Simulation
+from reference_impl.broker.broker import run_broker
+from reference_impl.broker.settings import BrokerSettings
+from reference_impl.controller.controller import ControllerSettings, run_controller
+from reference_impl.ports import Address, Ports
+
+PORT = 9092
+CONTROLLER_PORT = 9093
+
+
+class SimulatedCluster:
+    """Puts the nodes of a plan into a simulation and knows where they are."""
+
+    def __init__(self, sim: Simulation, plan: ClusterPlan) -> None:
+        self.sim = sim
+        self.plan = plan
+        self.announced: list[int] = []
+        sim.add(CONTROLLER, self._controller)
+        for number in plan.broker_ids:
+            sim.add(broker_name(number), partial(self._broker, number))
+
+    def address(self, broker_id: int) -> Address:
+        """Where a client finds a broker."""
+        return Address(broker_name(broker_id), PORT)
+
+    def settle(self, *, within_s: float = 30.0) -> None:
+        """Let time pass until every broker is unfenced."""
+        self.sim.run_until(
+            lambda: all(one in self.announced for one in self.plan.broker_ids), within_s=within_s
+        )
+
+    async def _controller(self, ports: Ports) -> None:
+        await run_controller(
+            ports,
+            ControllerSettings(
+                node_id=CONTROLLER_ID,
+                cluster_id=self.plan.cluster_id,
+                listen=Address(CONTROLLER, CONTROLLER_PORT),
+                properties=self.plan.properties,
+                stop=asyncio.Event(),
+            ),
+        )
+
+    async def _broker(self, number: int, ports: Ports) -> None:
+        await run_broker(
+            ports,
+            BrokerSettings(
+                node_id=number,
+                cluster_id=self.plan.cluster_id,
+                listen=self.address(number),
+                controller=Address(CONTROLLER, CONTROLLER_PORT),
+                rack=self.plan.rack(number),
+                properties=self.plan.properties,
+                stop=asyncio.Event(),
+                announce=lambda place, listening: self.announced.append(number),
+            ),
+        )

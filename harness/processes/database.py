@@ -1,0 +1,122 @@
+"""A fresh database for one world, on one embedded server that all worlds of this lab share.
+
+The lab has its own way in, past the proxies and past the calls under test: it reads the tables for
+probes, and it can hide the schema, so that every call fails hard, and put it back. Nothing is
+lost by that; a probe finds the rows wherever they are.
+"""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from collections.abc import Sequence
+
+import psycopg
+from psycopg.rows import dict_row
+
+from harness.errors import LabBroken
+from reference_impl.control_plane.migrations import MigrationError, install
+from reference_impl.control_plane.server import PostgresServer, ServerError
+from reference_impl.decisions import SqlMutant
+
+Log = tuple[str, int]
+Row = dict[str, object]
+
+_SCHEMA = "public"
+_HIDDEN = "hidden"  # where the schema hides during a hard failure
+
+_ROWS = """
+SELECT to_jsonb(logs) AS log,
+  (SELECT coalesce(jsonb_agg(jsonb_build_array(producer_id, producer_epoch, base_sequence,
+     last_sequence, base_offset, timestamp_ms) ORDER BY producer_id, producer_epoch, base_sequence,
+     last_sequence, base_offset, timestamp_ms), '[]')
+   FROM producer_state AS s
+   WHERE s.topic_id = logs.topic_id AND s.partition = logs.partition) AS seeds,
+  (SELECT coalesce(jsonb_agg(jsonb_build_array(base_offset, last_offset) ORDER BY batch_id), '[]')
+   FROM batches AS b WHERE b.topic_id = logs.topic_id AND b.partition = logs.partition) AS batches
+FROM logs ORDER BY topic_id COLLATE "C", partition
+"""
+
+_COLUMNS = {
+    "boundary": "diskless_log_start_offset",
+    "epoch": "diskless_log_start_epoch",
+    "reset_epoch": "diskless_log_start_reset_epoch",
+    "high_watermark": "high_watermark",
+    "log_start_offset": "log_start_offset",
+}
+
+_server: PostgresServer | None = None
+_starting = threading.Lock()
+
+
+def shared_server() -> PostgresServer:
+    """The server of this lab; started when first asked for, stopped when the lab ends."""
+    global _server
+    with _starting:
+        if _server is None:
+            try:
+                _server = PostgresServer().start()
+            except (ServerError, OSError) as error:
+                raise LabBroken(f"the embedded PostgreSQL cannot be started: {error}") from error
+            atexit.register(_server.close)
+        return _server
+
+
+class Database:
+    """One database of the shared server, from its first migration to its end."""
+
+    def __init__(self, *, schema_upto: int | None, mutants: Sequence[SqlMutant]) -> None:
+        self._server = shared_server()
+        self._mutants = tuple(mutants)
+        self._open = True
+        self.dsn = self._server.create_database()
+        try:
+            # A mutant of a later migration has nothing to edit yet; it comes with the upgrade.
+            early = self._mutants if schema_upto is None else ()
+            install(self.dsn, upto=schema_upto, mutants=early)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def port(self) -> int:
+        """Where the server listens, for the proxies."""
+        return self._server.port
+
+    def hide(self, hidden: bool) -> None:
+        """Take the schema away from under the calls, or put it back."""
+        now, then = (_SCHEMA, _HIDDEN) if hidden else (_HIDDEN, _SCHEMA)
+        self._execute(f"ALTER SCHEMA {now} RENAME TO {then}")
+
+    def probe(self) -> list[Row]:
+        """Every log with its producer state and batches, straight from the tables."""
+        with psycopg.connect(self.dsn, row_factory=dict_row) as connection:
+            connection.execute(f"SET search_path TO {_SCHEMA}, {_HIDDEN}")
+            found = connection.execute(_ROWS).fetchall()
+        return [_row(one["log"], one["seeds"], one["batches"]) for one in found]
+
+    def upgrade(self, logs: Sequence[Log]) -> None:
+        """Put logs there as the installed version would, then run the migrations that are left."""
+        with psycopg.connect(self.dsn) as connection:
+            for log in logs:
+                connection.execute("INSERT INTO logs (topic_id, partition) VALUES (%s, %s)", log)
+        try:
+            install(self.dsn, mutants=self._mutants)
+        except MigrationError as error:
+            raise LabBroken(f"the upgrade failed: {error}") from error
+
+    def close(self) -> None:
+        """Drop it, together with whoever is still connected."""
+        if self._open:
+            self._open = False
+            self._server.drop_database(self.dsn)
+
+    def _execute(self, statement: str) -> None:
+        with psycopg.connect(self.dsn) as connection:
+            connection.execute(statement.encode())
+
+
+def _row(log: Row, seeds: object, batches: object) -> Row:
+    row: Row = {"topic": log["topic_id"], "partition": log["partition"]}
+    row.update((name, log.get(column)) for name, column in _COLUMNS.items())
+    return {**row, "seeds": seeds, "batches": batches}

@@ -1,0 +1,1 @@
+"""Proxies on loopback: links between nodes, PostgreSQL, S3. What they do is counted."""

@@ -1,0 +1,207 @@
+"""Links between the nodes of a process cluster that can be cut, one way or both.
+
+Every node is reached through a port of the proxy. Who comes is told by a loopback address. A node
+that can choose connects *from* one of its own (127.0.0.10 the controller, 127.0.0.11 broker 1, …).
+A node that cannot is told to connect *to* one of its own: the proxy listens for each pair, and a
+hosts file for each node says where its peers are. Everybody else is a client.
+
+A cut loses nothing: what is sent waits here, as on a network that does not deliver, until the cut
+is healed or somebody gives up. New connections are taken and hear nothing. Each cut counts what it
+held; that is the evidence that it bit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+LOOPBACK = "127.0.0.1"
+CLIENTS = "clients"
+_CHUNK = 1 << 16
+_ORDER_S = 10.0
+_PORTS_TRIED = 20
+
+
+def host_of(name: str) -> str:
+    """The address that a node connects from."""
+    return f"127.0.0.{_number(name)}"
+
+
+def host_between(caller: str, target: str) -> str:
+    """The address at which one node finds another, and nobody else does."""
+    return f"127.0.{_number(caller)}.{_number(target)}"
+
+
+def _number(name: str) -> int:
+    """The controller is 10, ``broker-1`` is 11."""
+    number = name.rpartition("-")[2]
+    return 10 + int(number) if number.isdigit() else 10
+
+
+@dataclass(slots=True)
+class Cut:
+    """Directions in which nothing passes, and what has been held there."""
+
+    directions: tuple[tuple[str, str], ...]
+    bytes_held: int = 0
+    connections_held: int = 0
+    healed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def evidence(self) -> dict[str, int]:
+        """What shows that it bit."""
+        return {
+            "deliveries_held": self.connections_held + (1 if self.bytes_held else 0),
+            "bytes_held": self.bytes_held,
+        }
+
+
+class LinkProxy:
+    """The ways to all these nodes, in one thread."""
+
+    def __init__(self, names: Sequence[str], *, for_each_pair: bool = False) -> None:
+        """``for_each_pair``: also listen where each node finds each other (``host_between``)."""
+        self._peers = {host_of(name): name for name in names}
+        self._called = {
+            host_between(name, other): name for name in names for other in names if for_each_pair
+        }
+        self._upstream: dict[str, int] = {}
+        self._cuts: list[Cut] = []
+        self._tasks: list[asyncio.Task[None]] = []
+        self._servers: list[asyncio.Server] = []
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, name="link-proxy", daemon=True)
+        self._thread.start()
+        try:
+            self.ports = {name: self._order(self._listen(name, names)) for name in names}
+        except BaseException:
+            self.close()
+            raise
+        self.ways = {name: f"{LOOPBACK}:{port}" for name, port in self.ports.items()}
+
+    def lead_to(self, name: str, port: int) -> None:
+        """The way to a node ends at this port from now on."""
+        self._upstream[name] = port
+
+    def cut(self, here: str, there: Sequence[str], *, both: bool = True) -> Cut:
+        """Let nothing pass from here to there, and nothing back if ``both``."""
+        directions = [(here, other) for other in there]
+        directions += [(other, here) for other in there] if both else []
+
+        async def begin() -> Cut:
+            made = Cut(tuple(directions))
+            self._cuts.append(made)
+            return made
+
+        return self._order(begin())
+
+    def heal(self, cut: Cut) -> None:
+        """Let everything pass that was held."""
+
+        async def end() -> None:
+            self._cuts.remove(cut)
+            cut.healed.set()
+
+        self._order(end())
+
+    def close(self) -> None:
+        """Hang up everywhere and end the thread."""
+        if self._loop.is_closed():
+            return
+        self._order(self._hang_up())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_ORDER_S)
+        self._loop.close()
+
+    # ── in the thread ────────────────────────────────────────────────────────────────────────────
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+
+    def _order(self, work: Coroutine[Any, Any, Result]) -> Result:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(_ORDER_S)
+
+    async def _hang_up(self) -> None:
+        for server in self._servers:
+            server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _listen(self, name: str, callers: Sequence[str]) -> int:
+        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = self._loop.create_task(self._carry(name, reader, writer))
+            self._tasks.append(task)
+            task.add_done_callback(self._tasks.remove)
+
+        hosts = [host for one in callers if (host := host_between(one, name)) in self._called]
+        for left in reversed(range(_PORTS_TRIED)):
+            server = await asyncio.start_server(accept, LOOPBACK, 0)
+            self._servers.append(server)
+            port: int = server.sockets[0].getsockname()[1]
+            try:
+                if hosts:
+                    self._servers.append(await asyncio.start_server(accept, hosts, port))
+            except OSError:  # somebody has that port at one of the addresses
+                server.close()
+                if not left:
+                    raise
+            else:
+                break
+        return port
+
+    async def _carry(
+        self, target: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        source = self._caller(writer)
+        there: asyncio.StreamWriter | None = None
+        try:
+            cut = self._cut_between(source, target)
+            if cut is not None:
+                cut.connections_held += 1
+            await self._passable(source, target, 0)
+            back, there = await asyncio.open_connection(LOOPBACK, self._upstream[target])
+            async with asyncio.TaskGroup() as both:
+                both.create_task(self._pump(source, target, reader, there))
+                both.create_task(self._pump(target, source, back, writer))
+        except* (OSError, EOFError):
+            pass
+        finally:
+            for end in (writer, there):
+                if end is not None:
+                    with contextlib.suppress(OSError):
+                        end.transport.abort()
+
+    def _caller(self, writer: asyncio.StreamWriter) -> str:
+        """Who is at the other end of a connection."""
+        peer, called = (
+            (writer.get_extra_info(end) or ("",))[0] for end in ("peername", "sockname")
+        )
+        return self._peers.get(peer) or self._called.get(called) or CLIENTS
+
+    async def _pump(
+        self, source: str, target: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        while data := await reader.read(_CHUNK):
+            await self._passable(source, target, len(data))
+            writer.write(data)
+            await writer.drain()
+        raise EOFError
+
+    async def _passable(self, source: str, target: str, count: int) -> None:
+        while (cut := self._cut_between(source, target)) is not None:
+            cut.bytes_held += count
+            await cut.healed.wait()
+
+    def _cut_between(self, source: str, target: str) -> Cut | None:
+        for cut in self._cuts:
+            if (source, target) in cut.directions:
+                return cut
+        return None
