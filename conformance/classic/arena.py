@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from harness.deployments.plan import ClusterPlan, NodeState
+from harness.deployments.plan import DeploymentPlan, NodeState
 from harness.history.recorder import Recorder
 from reference_impl.ports import Address, Network
 
@@ -72,6 +72,6 @@ def node_row(name: str, state: NodeState, *, on_purpose: bool) -> NodeRow:
     return {"node": name, "state": ended, "exit_code": state.exit_code, "on_purpose": on_purpose}
 
 
-def plan_of(mutants: tuple[str, ...] = ()) -> ClusterPlan:
+def plan_of(mutants: tuple[str, ...] = ()) -> DeploymentPlan:
     """The cluster that the campaign plays on, where the lab starts it."""
-    return ClusterPlan(brokers=3, racks=("a", "b", "c"), properties=PROPERTIES, mutants=mutants)
+    return DeploymentPlan(brokers=3, racks=("a", "b", "c"), properties=PROPERTIES, mutants=mutants)

@@ -22,7 +22,7 @@ from conformance.machines.scripted import BLIND, PERSISTENT, Appends
 from harness.clients.admin import Leadership, create_topic, elect_preferred, leadership
 from harness.clients.operations import Defect, TopicPartition
 from harness.clients.raw import RawClient
-from harness.deployments.plan import ClusterPlan, broker_id, broker_name
+from harness.deployments.plan import DeploymentPlan, broker_id, broker_name
 from harness.deployments.process_cluster import ProcessCluster, linked_cluster
 from harness.history import Run
 from harness.proxies.links import CLIENTS, LinkProxy
@@ -43,10 +43,10 @@ BROKERS = (1, 2, 3)
 _LOST = (OSError, TimeoutError)
 
 
-def plan_of(mutants: tuple[str, ...]) -> ClusterPlan:
+def plan_of(mutants: tuple[str, ...]) -> DeploymentPlan:
     """The cluster of the machine, with longer patience."""
     slowed = {name: str(int(int(PROPERTIES[name]) * SLOWER)) for name in SLOWED}
-    return ClusterPlan(brokers=3, properties={**PROPERTIES, **slowed}, mutants=mutants)
+    return DeploymentPlan(brokers=3, properties={**PROPERTIES, **slowed}, mutants=mutants)
 
 
 def verdicts_in_processes(

@@ -26,7 +26,7 @@ from conformance.machines.clients_at_work import (
     ClientsAtWork,
 )
 from harness.clients.admin import create_topic, elect_preferred
-from harness.deployments.plan import CONTROLLER, ClusterPlan, broker_id
+from harness.deployments.plan import CONTROLLER, DeploymentPlan, broker_id
 from harness.deployments.simulated_cluster import SimulatedCluster
 from harness.history.recorder import Recorder
 from harness.simulation.errors import NodeFailed, StillWaiting
@@ -69,7 +69,7 @@ class ClassicMachine(ClientsAtWork, NemesisSteps):
         """A cluster that is up, a topic, and nobody who knows anything yet."""
         self._trusted_again: Callable[[], None] | None = None
         self.sim.observer = _SuspendingFaults(self.recorder)
-        self.cluster = SimulatedCluster(self.sim, ClusterPlan(brokers=3, properties=PROPERTIES))
+        self.cluster = SimulatedCluster(self.sim, DeploymentPlan(brokers=3, properties=PROPERTIES))
         self.clients = PartitionClients(
             network=self.sim.lab,
             address=self.cluster.address,

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.deployments.plan import ClusterPlan
+from harness.deployments.plan import DeploymentPlan
 from harness.deployments.process_cluster import ProcessCluster
 from harness.errors import UsageError
 from harness.scratch import ScratchFolder
@@ -25,7 +25,7 @@ def run(
     mutants: Sequence[str],
 ) -> int:
     """Serve until SIGTERM or Ctrl-C; the exit code."""
-    plan = ClusterPlan(
+    plan = DeploymentPlan(
         brokers=brokers,
         racks=tuple(name.strip() for name in racks.split(",") if name.strip()),
         properties=dict(_pair(text) for text in properties),

@@ -8,7 +8,7 @@ offered: a lever or a probe that is not offered is never pulled, and the plan of
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
@@ -119,20 +119,33 @@ class Levers(Protocol):
         ...
 
 
-class ControlPlaneClient(Protocol):
-    """A client of the control plane: a node of its own, which can be killed and paused."""
+class ClientLost(OSError):
+    """The client was killed while it waited for an answer."""
 
-    @property
-    def node(self) -> str:
-        """Its name among the nodes."""
-        ...
+
+class Client(Protocol):
+    """A client: a node of its own, which can be killed, paused and cut off like any other.
+
+    What it has under way when it is killed ends in `ClientLost`; requests that have left it are
+    carried out all the same. A paused client hears nothing until it goes on.
+    """
+
+    node: str
 
     async def ready(self) -> None:
-        """Return when it runs; starts it if it was killed."""
+        """Return when it runs; a client that was killed is started again."""
         ...
 
-    async def ask(self, f: str, arguments: Mapping[str, Any]) -> Answer | None:
-        """The answer to one call, or None if nobody will ever say."""
+    async def kafka(self, work: Callable[[Network], Awaitable[Result]]) -> Result:
+        """Talk to brokers over its own network."""
+        ...
+
+    async def control_plane(self, f: str, arguments: Mapping[str, Any]) -> Answer | None:
+        """Ask the control plane one call; None if nobody will ever say."""
+        ...
+
+    async def store(self, work: Callable[[ObjectStore], Awaitable[Result]]) -> Result:
+        """Talk to the object store."""
         ...
 
 
@@ -143,6 +156,7 @@ class Deployment(Protocol):
     brokers: tuple[int, ...]
     recorder: Recorder
     network: Network
+    """The lab's own way to brokers, for looks that no fault may hide."""
     levers: Levers
     probes: frozenset[str]
     pace: float
@@ -173,10 +187,6 @@ class Deployment(Protocol):
         `metrics`."""
         ...
 
-    async def control_plane_client(self, name: str) -> ControlPlaneClient:
-        """The client of that name, made when first asked for."""
-        ...
-
-    async def object_store(self, name: str) -> ObjectStore:
-        """The object store as a client of that name reaches it."""
+    async def client(self, name: str) -> Client:
+        """The client of that name, made when first asked for; its node is `client-NAME`."""
         ...

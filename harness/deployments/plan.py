@@ -18,18 +18,24 @@ class NodeState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterPlan:
-    """Brokers are numbered from 1; racks go round them. Mutants are `module:name` references."""
+class DeploymentPlan:
+    """Brokers are numbered from 1; racks go round them. Mutants are `module:name` references.
+
+    Without brokers there is no controller either.
+    """
 
     brokers: int = 3
     racks: tuple[str, ...] = ()
     cluster_id: str = "tidemark-reference-00"
     properties: Mapping[str, str] = field(default_factory=dict)
     mutants: tuple[str, ...] = ()
+    control_plane: str | None = None  # memory, postgres
+    object_store: str | None = None  # memory, folder, s3
+    schema_upto: int | None = None  # of the control plane's tables, where an upgrade is to come
 
     def __post_init__(self) -> None:
-        if self.brokers < 1:
-            raise ValueError(f"a cluster needs a broker, not {self.brokers}")
+        if self.brokers < 0:
+            raise ValueError(f"a deployment has no {self.brokers} brokers")
 
     @property
     def broker_ids(self) -> tuple[int, ...]:

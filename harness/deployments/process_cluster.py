@@ -23,7 +23,7 @@ import reference_impl
 from harness.deployments.plan import (
     CONTROLLER,
     CONTROLLER_ID,
-    ClusterPlan,
+    DeploymentPlan,
     NodeState,
     broker_id,
 )
@@ -50,7 +50,7 @@ class ProcessCluster:
     def __init__(
         self,
         folder: Path,
-        plan: ClusterPlan,
+        plan: DeploymentPlan,
         *,
         first_port: int = 0,
         links: LinkProxy | None = None,
@@ -216,7 +216,7 @@ class ProcessCluster:
 
 
 @contextlib.contextmanager
-def linked_cluster(plan: ClusterPlan) -> Iterator[tuple[ProcessCluster, LinkProxy]]:
+def linked_cluster(plan: DeploymentPlan) -> Iterator[tuple[ProcessCluster, LinkProxy]]:
     """A cluster of a plan in a folder that does not stay, and the links through which everybody
     reaches its nodes; in the end all of them are killed, whatever was done to them."""
     links = LinkProxy(plan.node_names)

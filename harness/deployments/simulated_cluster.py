@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
-from harness.deployments.plan import CONTROLLER, CONTROLLER_ID, ClusterPlan, broker_name
+from harness.deployments.plan import CONTROLLER, CONTROLLER_ID, DeploymentPlan, broker_name
 from harness.simulation.simulation import Simulation
 from reference_impl.broker.broker import run_broker
 from reference_impl.broker.settings import BrokerSettings
@@ -19,7 +19,7 @@ CONTROLLER_PORT = 9093
 class SimulatedCluster:
     """Puts the nodes of a plan into a simulation and knows where they are."""
 
-    def __init__(self, sim: Simulation, plan: ClusterPlan) -> None:
+    def __init__(self, sim: Simulation, plan: DeploymentPlan) -> None:
         self.sim = sim
         self.plan = plan
         self.announced: list[int] = []

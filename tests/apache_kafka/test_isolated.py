@@ -11,13 +11,13 @@ from harness.clients.connection import Connection
 from harness.deployments.apache_kafka import KafkaUnavailable
 from harness.deployments.apache_kafka.isolated import IsolatedKafka
 from harness.deployments.apache_kafka.properties import broker_properties, controller_properties
-from harness.deployments.plan import CONTROLLER, ClusterPlan
+from harness.deployments.plan import CONTROLLER, DeploymentPlan
 
 
 @pytest.fixture(scope="module")
 def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IsolatedKafka]:
     folder = tmp_path_factory.mktemp("isolated")
-    plan = ClusterPlan(brokers=3, racks=("a", "b", "c"))
+    plan = DeploymentPlan(brokers=3, racks=("a", "b", "c"))
     try:
         cluster = IsolatedKafka(plan, logs=folder / "logs", data=folder / "data")
     except KafkaUnavailable as reason:

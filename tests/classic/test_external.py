@@ -23,7 +23,7 @@ from conformance.lab import unplayable
 from harness.cli import certify
 from harness.deployments import external_nodes
 from harness.deployments.external_nodes import find_brokers
-from harness.deployments.plan import ClusterPlan, broker_name
+from harness.deployments.plan import DeploymentPlan, broker_name
 from harness.deployments.process_cluster import ProcessCluster
 from harness.history import Run
 from harness.rules import Verdict
@@ -51,7 +51,7 @@ with socket.socket(socket.AF_UNIX) as ways:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessCluster]:
-    plan = ClusterPlan(brokers=3, properties=PROPERTIES)
+    plan = DeploymentPlan(brokers=3, properties=PROPERTIES)
     with ProcessCluster(tmp_path_factory.mktemp("heron"), plan) as running:
         yield running
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.deployments.plan import ClusterPlan
+from harness.deployments.plan import DeploymentPlan
 from harness.deployments.process_cluster import ProcessCluster
 from harness.proxies.links import LinkProxy
 
@@ -22,14 +22,14 @@ QUICK = {
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessCluster]:
-    plan = ClusterPlan(brokers=3, racks=("a", "b", "c"), properties=QUICK)
+    plan = DeploymentPlan(brokers=3, racks=("a", "b", "c"), properties=QUICK)
     with ProcessCluster(tmp_path_factory.mktemp("cluster"), plan) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def links() -> Iterator[LinkProxy]:
-    proxy = LinkProxy(ClusterPlan(brokers=3).node_names)
+    proxy = LinkProxy(DeploymentPlan(brokers=3).node_names)
     yield proxy
     proxy.close()
 
@@ -37,6 +37,6 @@ def links() -> Iterator[LinkProxy]:
 @pytest.fixture(scope="module")
 def linked(tmp_path_factory: pytest.TempPathFactory, links: LinkProxy) -> Iterator[ProcessCluster]:
     """A cluster whose links can be cut."""
-    plan = ClusterPlan(brokers=3, properties=QUICK)
+    plan = DeploymentPlan(brokers=3, properties=QUICK)
     with ProcessCluster(tmp_path_factory.mktemp("linked"), plan, links=links) as running:
         yield running

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from harness.deployments.plan import CONTROLLER, ClusterPlan
+from harness.deployments.plan import CONTROLLER, DeploymentPlan
 from harness.proxies.links import Cut, LinkProxy, host_between, host_of
 
-PLAN = ClusterPlan(brokers=3)
+PLAN = DeploymentPlan(brokers=3)
 PATIENCE_S = 30.0
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from harness.clients.messages import build, request_schema
 from harness.deployments.apache_kafka import ApacheKafka, KafkaUnavailable
-from harness.deployments.plan import ClusterPlan
+from harness.deployments.plan import DeploymentPlan
 from harness.deployments.process_cluster import ProcessCluster
 from harness.differential.allowed import read_allowed
 from harness.differential.answers import Recording, read_recordings
@@ -52,7 +52,7 @@ def _address(bootstrap: str) -> tuple[str, int]:
 
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
-    plan = ClusterPlan(brokers=1, racks=("a",))
+    plan = DeploymentPlan(brokers=1, racks=("a",))
     with ProcessCluster(tmp_path_factory.mktemp("reference"), plan) as cluster:
         yield _address(cluster.bootstrap)
 
@@ -62,7 +62,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, i
 def test_a_broker_with_another_limit_is_found_out_in_few_requests(
     reference: tuple[str, int], tmp_path: Path
 ) -> None:
-    plan = ClusterPlan(brokers=1, racks=("a",), properties={"message.max.bytes": "150"})
+    plan = DeploymentPlan(brokers=1, racks=("a",), properties={"message.max.bytes": "150"})
     with ProcessCluster(tmp_path / "other", plan) as other:
         found = explore(reference, _address(other.bootstrap), examples=100, first_seed=1).found
 

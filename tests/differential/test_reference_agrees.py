@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.deployments.plan import ClusterPlan
+from harness.deployments.plan import DeploymentPlan
 from harness.deployments.process_cluster import ProcessCluster
 from harness.differential.agreement import compare_answers, told
 from harness.differential.allowed import read_allowed
@@ -35,7 +35,7 @@ def references(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[i
 
         @cache
         def started(brokers: int) -> Bootstrap:
-            plan = ClusterPlan(brokers=brokers, racks=("a", "b", "c")[:brokers])
+            plan = DeploymentPlan(brokers=brokers, racks=("a", "b", "c")[:brokers])
             folder = tmp_path_factory.mktemp("reference")
             cluster = running.enter_context(ProcessCluster(folder, plan))
             host, _, port = cluster.bootstrap.split(",")[0].rpartition(":")

@@ -20,7 +20,7 @@ from harness.clients import operations
 from harness.clients.admin import create_topic
 from harness.clients.operations import TopicPartition
 from harness.clients.raw import RawClient
-from harness.deployments.plan import CONTROLLER, ClusterPlan, broker_name
+from harness.deployments.plan import CONTROLLER, DeploymentPlan, broker_name
 from harness.deployments.simulated_cluster import CONTROLLER_PORT, SimulatedCluster
 from harness.simulation.simulation import Simulation
 from reference_impl.kafka.apis import API_VERSIONS, FETCH, LIST_OFFSETS, METADATA, PRODUCE
@@ -214,7 +214,7 @@ class AttackedCluster:
 def attacked_cluster(seed: int = 1) -> Iterator[AttackedCluster]:
     """A cluster with both topics in it and a first good record."""
     with Simulation(seed=seed) as sim:
-        cluster = SimulatedCluster(sim, ClusterPlan(brokers=1))
+        cluster = SimulatedCluster(sim, DeploymentPlan(brokers=1))
         cluster.settle()
         attacked = AttackedCluster(sim=sim, cluster=cluster)
 

@@ -14,7 +14,7 @@ from typing import Any
 from hostile_batches import INT8, INT16, INT32, INT64, hostile_batches, mutated, numbers
 from hypothesis import strategies as st
 
-from harness.deployments.plan import ClusterPlan
+from harness.deployments.plan import DeploymentPlan
 from reference_impl.kafka.apis import PRODUCE, Api
 from reference_impl.kafka.codec import Codec
 from reference_impl.kafka.frames import request_frame
@@ -24,7 +24,7 @@ from reference_impl.kafka.schema import Field, Struct
 PREY = "prey"
 # Stands for the id of that topic until the frame is sent: nobody knows it before.
 PREY_ID = uuid.UUID("70726579-7072-4579-8072-657970726579")
-CLUSTER_ID = ClusterPlan().cluster_id
+CLUSTER_ID = DeploymentPlan().cluster_id
 BROKER_EPOCH = 1  # of the one broker in its first life, in a new cluster
 MOST_ITEMS = 3
 CLIENT_ID = "hostile"

@@ -19,7 +19,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from harness.deployments.plan import ClusterPlan
+from harness.deployments.plan import DeploymentPlan
 from harness.deployments.process_cluster import ProcessCluster
 from reference_impl.kafka.apis import API_VERSIONS, FETCH, METADATA, PRODUCE, Api
 from reference_impl.kafka.batches import Compression
@@ -40,7 +40,7 @@ BATCH_BYTES = 900_000
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessCluster]:
-    with ProcessCluster(tmp_path_factory.mktemp("hostile"), ClusterPlan(brokers=1)) as running:
+    with ProcessCluster(tmp_path_factory.mktemp("hostile"), DeploymentPlan(brokers=1)) as running:
         admin = AdminClient({"bootstrap.servers": running.bootstrap})
         admin.create_topics([NewTopic(TOPIC, 4, 1)])[TOPIC].result(PATIENCE_S)
         yield running

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from harness.deployments.apache_kafka import JavaTools, KafkaUnavailable
-from harness.deployments.plan import ClusterPlan
+from harness.deployments.plan import DeploymentPlan
 from harness.deployments.process_cluster import ProcessCluster
 
 NUMBERS = itertools.count(1)
@@ -16,7 +16,7 @@ NUMBERS = itertools.count(1)
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessCluster]:
-    plan = ClusterPlan(brokers=3, racks=("a", "b", "c"))
+    plan = DeploymentPlan(brokers=3, racks=("a", "b", "c"))
     with ProcessCluster(tmp_path_factory.mktemp("reference"), plan) as running:
         yield running
 

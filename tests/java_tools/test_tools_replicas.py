@@ -11,7 +11,7 @@ import pytest
 
 from harness.clients.connection import Connection
 from harness.deployments.apache_kafka import JavaTools
-from harness.deployments.plan import ClusterPlan
+from harness.deployments.plan import DeploymentPlan
 from harness.deployments.process_cluster import ProcessCluster
 
 pytestmark = pytest.mark.foreign
@@ -28,7 +28,7 @@ def mortal(
     java: Callable[[str], JavaTools], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ProcessCluster]:
     """A cluster whose brokers come and go."""
-    with ProcessCluster(tmp_path_factory.mktemp("mortal"), ClusterPlan(brokers=3)) as running:
+    with ProcessCluster(tmp_path_factory.mktemp("mortal"), DeploymentPlan(brokers=3)) as running:
         yield running
 
 

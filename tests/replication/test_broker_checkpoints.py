@@ -11,7 +11,7 @@ import pytest
 from harness.clients.admin import create_topic, leadership
 from harness.clients.operations import TopicPartition, fetch, produce
 from harness.clients.raw import RawClient
-from harness.deployments.plan import CONTROLLER, ClusterPlan
+from harness.deployments.plan import CONTROLLER, DeploymentPlan
 from harness.deployments.simulated_cluster import CONTROLLER_PORT, SimulatedCluster
 from harness.simulation.disk import SimDisk
 from harness.simulation.simulation import Simulation
@@ -103,7 +103,7 @@ async def another_topic_of_that_name(disk: SimDisk) -> None:
 def test_the_checkpoints_of_a_topic_that_was_deleted_are_not_those_of_the_next() -> None:
     rarely = {"replica.high.watermark.checkpoint.interval.ms": "3600000"}
     with Simulation(seed=6) as sim:
-        cluster = SimulatedCluster(sim, ClusterPlan(brokers=1, properties=rarely))
+        cluster = SimulatedCluster(sim, DeploymentPlan(brokers=1, properties=rarely))
         cluster.settle()
         at = cluster.address(1)
         sim.run(create_topic(RawClient(sim.lab, at), "t", assignments=[[1]]))
@@ -125,7 +125,7 @@ async def removed_and_not_synced(disk: SimDisk) -> None:
 def test_the_mark_of_a_clean_end_does_not_come_back() -> None:
     """A broker is killed when it has removed the mark, and power goes in its next life."""
     with Simulation(seed=7) as sim:
-        cluster = SimulatedCluster(sim, ClusterPlan(brokers=1))
+        cluster = SimulatedCluster(sim, DeploymentPlan(brokers=1))
         cluster.settle()
         sim.kill("broker-1")
         disk = sim.nodes["broker-1"].disk
@@ -141,7 +141,7 @@ class StoppedBroker:
 
     def __init__(self, sim: Simulation) -> None:
         self.sim = sim
-        self.cluster = SimulatedCluster(sim, ClusterPlan(brokers=1))
+        self.cluster = SimulatedCluster(sim, DeploymentPlan(brokers=1))
         self.at = Address("broker-2", 9092)
         self.stop = asyncio.Event()
         self.disk = sim.add("broker-2", self.program).disk

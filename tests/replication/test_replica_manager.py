@@ -7,7 +7,7 @@ import asyncio
 from harness.clients.admin import create_topic, leadership
 from harness.clients.operations import TopicPartition, fetch, produce
 from harness.clients.raw import RawClient
-from harness.deployments.plan import ClusterPlan
+from harness.deployments.plan import DeploymentPlan
 from harness.deployments.simulated_cluster import SimulatedCluster
 from harness.simulation.simulation import Simulation
 from reference_impl.replication import checkpoints
@@ -44,7 +44,7 @@ async def lie(sim: Simulation, broker: str) -> None:
 
 def test_a_checkpoint_of_a_log_that_is_gone_is_not_believed() -> None:
     with Simulation(seed=3) as sim:
-        cluster = SimulatedCluster(sim, ClusterPlan(brokers=2))
+        cluster = SimulatedCluster(sim, DeploymentPlan(brokers=2))
         cluster.settle()
         sim.run(filled(sim, cluster))
         sim.kill("broker-2")
@@ -59,7 +59,7 @@ def test_a_producer_that_has_been_silent_for_long_is_forgotten() -> None:
     """Its next batch is then taken whatever its sequence, which it would not be otherwise."""
     answers = {}
     for expiration_ms in (10_000, 60_000):
-        plan = ClusterPlan(
+        plan = DeploymentPlan(
             brokers=1,
             properties={
                 "producer.id.expiration.ms": str(expiration_ms),
@@ -91,7 +91,7 @@ def test_what_was_flushed_in_time_survives_a_loss_of_power() -> None:
     for interval_ms in (1_000, 3_600_000):
         properties = {"log.flush.scheduler.interval.ms": str(interval_ms)}
         with Simulation(seed=5) as sim:
-            cluster = SimulatedCluster(sim, ClusterPlan(brokers=1, properties=properties))
+            cluster = SimulatedCluster(sim, DeploymentPlan(brokers=1, properties=properties))
             cluster.settle()
             client = RawClient(sim.lab, cluster.address(1))
             sim.run(create_topic(client, TP.topic, assignments=[[1]]))

@@ -12,7 +12,7 @@ import pytest
 from harness.clients.admin import create_topic, leadership
 from harness.clients.operations import TopicPartition, delete_records, fetch, produce
 from harness.clients.raw import RawClient
-from harness.deployments.plan import ClusterPlan, broker_name
+from harness.deployments.plan import DeploymentPlan, broker_name
 from harness.deployments.simulated_cluster import CONTROLLER_PORT, SimulatedCluster
 from harness.simulation.simulation import Simulation
 from reference_impl.kafka.apis import BROKER_REGISTRATION
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.sim
 
 Result = TypeVar("Result")
 TP = TopicPartition("t", 0)
-PLAN = ClusterPlan(
+PLAN = DeploymentPlan(
     brokers=3,
     properties={"broker.session.timeout.ms": "1000", "broker.heartbeat.interval.ms": "300"},
 )

@@ -17,7 +17,7 @@ from conformance.mutants import replication
 from harness.clients.admin import create_topic
 from harness.clients.operations import TopicPartition, fetch, produce
 from harness.clients.raw import RawClient
-from harness.deployments.plan import ClusterPlan, broker_name
+from harness.deployments.plan import DeploymentPlan, broker_name
 from harness.deployments.simulated_cluster import SimulatedCluster
 from harness.history.outcome import definitely_not, unknown
 from harness.simulation.gate import Act
@@ -44,7 +44,7 @@ class Appending(Simulation):
 
     def play(self, die_after: int | None = None) -> None:
         cluster = self.cluster = SimulatedCluster(
-            self, ClusterPlan(brokers=3, properties=PROPERTIES)
+            self, DeploymentPlan(brokers=3, properties=PROPERTIES)
         )
         cluster.settle()
         self._asked(1, lambda one: create_topic(one, "t", assignments=[[1, 2, 3]], configs=TWO))

@@ -25,7 +25,7 @@ from harness.cli.benches.traffic import (
     create_topic,
     there_and_back,
 )
-from harness.deployments.plan import ClusterPlan
+from harness.deployments.plan import DeploymentPlan
 from harness.deployments.process_cluster import ProcessCluster
 from harness.processes.program import Program
 
@@ -45,7 +45,7 @@ def measure_cluster(folder: Path, *, brokers: int, acks: str, load: Load) -> Ite
         produced: list[_Both] = []
         consumed: list[_Both] = []
         with (
-            ProcessCluster(folder / size, ClusterPlan(brokers=brokers)) as cluster,
+            ProcessCluster(folder / size, DeploymentPlan(brokers=brokers)) as cluster,
             _bare_broker() as bare,
         ):
             ours = _main_threads(

@@ -28,7 +28,7 @@ from harness.cli.benches.traffic import (
     there_and_back,
 )
 from harness.deployments.apache_kafka import VERSION, ApacheKafka
-from harness.deployments.plan import CONTROLLER, ClusterPlan
+from harness.deployments.plan import CONTROLLER, DeploymentPlan
 from harness.deployments.process_cluster import ProcessCluster
 
 JAVA_OPTIONS = ("-Xms1g", "-Xmx1g")
@@ -51,7 +51,7 @@ def measure_nodes(
     kafka = ApacheKafka(
         folder=folder / "kafka", nodes=nodes, settings=PLAIN, java_options=JAVA_OPTIONS
     )
-    with kafka, ProcessCluster(folder / "ours", ClusterPlan(brokers=nodes)) as cluster:
+    with kafka, ProcessCluster(folder / "ours", DeploymentPlan(brokers=nodes)) as cluster:
         java = [node.pid for node in kafka.nodes.values() if node.pid is not None]
         python = [cluster.pid(name) for name in (CONTROLLER, *cluster.plan.names)]
         both = (

@@ -29,7 +29,7 @@ from harness.deployments.apache_kafka.starting import (
 from harness.deployments.plan import (
     CONTROLLER,
     CONTROLLER_ID,
-    ClusterPlan,
+    DeploymentPlan,
     NodeState,
     broker_id,
 )
@@ -58,7 +58,7 @@ def as_environment(properties: Mapping[str, str]) -> dict[str, str]:
 class ContainerKafka:
     """The nodes of a plan as containers; entering starts them, leaving removes them."""
 
-    def __init__(self, plan: ClusterPlan, *, logs: Path) -> None:
+    def __init__(self, plan: DeploymentPlan, *, logs: Path) -> None:
         """What nodes say is written to ``logs`` at the end, a file for each."""
         self.plan = plan
         self.logs = logs

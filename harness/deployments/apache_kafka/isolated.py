@@ -40,7 +40,7 @@ from harness.deployments.apache_kafka.starting import (
 from harness.deployments.plan import (
     CONTROLLER,
     CONTROLLER_ID,
-    ClusterPlan,
+    DeploymentPlan,
     NodeState,
     broker_id,
 )
@@ -55,7 +55,7 @@ class IsolatedKafka:
 
     def __init__(
         self,
-        plan: ClusterPlan,
+        plan: DeploymentPlan,
         *,
         logs: Path,
         data: Path,
