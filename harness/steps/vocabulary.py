@@ -22,6 +22,7 @@ from harness.steps.step import Step
 
 Choices = Sequence[Any] | Callable[[Any], Sequence[Any]]  # or what makes the list for a trial
 Does = Callable[..., Awaitable[None]]
+ACTOR = "actor"
 _MARK = "_tidemark_verb"
 
 
@@ -41,6 +42,12 @@ class Drawn:
     actors: Sequence[str]
     verb: str
     lists: Mapping[str, Choices]
+
+
+def lists_for(trial: Any, one: Drawn) -> Mapping[str, Sequence[Any]]:
+    """The actor and the arguments of a verb, and what each of them may be in a trial."""
+    lists: dict[str, Choices] = {ACTOR: one.actors, **one.lists}
+    return {name: how(trial) if callable(how) else how for name, how in lists.items()}
 
 
 def verb(**lists: Choices) -> Callable[[Does], Does]:
