@@ -95,6 +95,11 @@ class Recorder:
         self._faults = count(1)
         self._in_force: dict[tuple[str, str], str] = {}
 
+    @property
+    def lines(self) -> int:
+        """How many events were written."""
+        return self._writer.lines
+
     def node(self, client: str) -> int:
         """The node number of a client; the first client is node 1."""
         return self._nodes.setdefault(client, len(self._nodes) + 1)
@@ -183,6 +188,12 @@ class Recorder:
 
         write("begin", **bound)
         return partial(write, "end")
+
+    def step(self, document: Mapping[str, Any], meant: Mapping[str, Any]) -> None:
+        """Record a step before it is carried out, and what its symbolic arguments mean."""
+        resolved = {"resolved": dict(meant)} if meant else {}
+        with self._lock:
+            self._writer.write({**self._stamp("step"), **document, **resolved})
 
     def probe(self, what: str, rows: list[dict[str, object]]) -> None:
         """Record an independent look at the store."""
