@@ -9,8 +9,8 @@ from typing import cast
 from harness.deployments.deployment import Deployment, Role, SimulatedLevers
 from harness.levers import Lever
 from nemesis.fault import REPLICA_UP, Fault, Inject, Options
-from nemesis.pulled import pull_all
 from nemesis.targets import Takes, Target
+from nemesis.together import pull_all
 
 _ROLES = (Role.BROKER, Role.CONTROLLER)
 # A broker whose disk fails may end itself, and begins again at its checkpoints.
