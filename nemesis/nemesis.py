@@ -153,8 +153,9 @@ class Nemesis:
         """Nodes that are down or stand still, by what was done to them and what can be seen."""
         states: dict[str, State] = {}
         if "nodes" in self._on.probes:
-            rows = await self._on.probe("nodes")
-            states = {str(row["node"]): State.DOWN for row in rows if row["state"] == "ended"}
+            seen = [(str(row["node"]), row["state"]) for row in await self._on.probe("nodes")]
+            running = [node for node, state in seen if state == "running"]  # perhaps once more
+            states = {node: State.DOWN for node, _ in seen if node not in running}
         for active in self._begun:
             if active.fault.state is not State.RUNNING:
                 for node in active.target.nodes:

@@ -8,7 +8,9 @@ offered: a lever or a probe that is not offered is never pulled, and the plan of
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextvars import ContextVar
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
@@ -119,42 +121,9 @@ class Levers(Protocol):
         ...
 
 
-class SimulatedLevers(Levers, Protocol):
-    """What can be done to simulated machines besides; `offered` names these, too."""
-
-    async def lose_power(self, node: str) -> Lever:
-        """Turn its machine off without a word; what was not synced may be gone."""
-        ...
-
-    async def conflicts(
-        self, service: str, caller: str | None = None, *, times: int | None = None
-    ) -> Lever:
-        """Give up on calls in favour of others; at most so many."""
-        ...
-
-    async def disk_full(self, node: str) -> Lever:
-        """Leave no room on its disk."""
-        ...
-
-    async def disk_slow(self, node: str, seconds: float) -> Lever:
-        """Changes of its disk take so much longer."""
-        ...
-
-    async def disk_failing(self, node: str) -> Lever:
-        """Answer changes of its disk with an error and do nothing."""
-        ...
-
-    async def sync_failing(self, node: str) -> Lever:
-        """Let its syncs fail, and never sync what they should have."""
-        ...
-
-    async def shift_clock(self, node: str, milliseconds: int) -> Lever:
-        """Move its time of day."""
-        ...
-
-    async def drift_clock(self, node: str, rate: float) -> Lever:
-        """Let its clocks run at this rate."""
-        ...
+urgency: ContextVar[asyncio.Event | None] = ContextVar("urgency", default=None)
+"""Set by who begins a call and will wait for it later, at which moment the event is set. Until then
+a simulated client takes its time; elsewhere it means nothing."""
 
 
 class ClientLost(OSError):

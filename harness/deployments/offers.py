@@ -1,4 +1,4 @@
-"""Which levers each deployment offers, as data: the tests of a deployment compare it with what acts.
+"""Which levers each deployment offers, as data for tests and tables.
 
 The control plane is PostgreSQL and the store an S3 server where they are processes. A cluster by
 address offers what its hooks do; `kill` and `pause` of clients are offered everywhere.
@@ -22,6 +22,7 @@ _SIMULATED = frozenset(
         "sync_failing",
         "shift_clock",
         "drift_clock",
+        "at_effect",
     }
 )
 
