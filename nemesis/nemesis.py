@@ -139,7 +139,7 @@ class Nemesis:
         self._finder.silent = tuple(states)
         found = asked
         if isinstance(found, str):
-            found = await self._finder.find(found, fault.takes, fault.roles[0])
+            found = await self._finder.find(found, fault.takes, fault.roles[0].value)
         nodes = tuple(one for one in found.nodes if _can_be_hit(fault, states.get(one)))
         if found.nodes and not nodes:
             raise NoTarget(f"{found.label} is {states[found.nodes[0]].value}")
