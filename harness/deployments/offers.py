@@ -13,7 +13,18 @@ from types import MappingProxyType
 from harness.deployments.deployment import Role
 
 _NODES = frozenset({"kill", "stop", "wipe", "pause"})
-_CALLS = frozenset({"refuse", "slow", "fail", "lose_replies", "drop_requests", "hold", "damage"})
+_CALLS = frozenset(
+    {
+        "refuse",
+        "slow",
+        "fail",
+        "lose_replies",
+        "drop_requests",
+        "hold",
+        "damage",
+        "kill_service",
+    }
+)
 _DISKS = frozenset({"disk_full", "disk_slow", "disk_failing", "sync_failing"})
 _SIMULATED = frozenset({"lose_power", "conflicts", "shift_clock", "drift_clock", "at_effect"})
 _SERVICES = frozenset({Role.CONTROL_PLANE, Role.OBJECT_STORE})
@@ -32,7 +43,7 @@ OFFERS: Mapping[tuple[str, str], Offer] = MappingProxyType(
         ("sim", "reference"): Offer(
             _NODES | {"cut", "delay"} | _CALLS | _DISKS | _SIMULATED, _SERVICES
         ),
-        ("process", "reference"): Offer(_NODES | {"cut"} | _CALLS | {"kill_service"}, _SERVICES),
+        ("process", "reference"): Offer(_NODES | {"cut"} | _CALLS, _SERVICES),
         ("process", "Apache Kafka"): Offer(_NODES | {"cut"}),
         ("docker", "Apache Kafka"): Offer(_NODES),
         ("external", "with hooks"): Offer(
