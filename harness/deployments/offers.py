@@ -13,6 +13,7 @@ from types import MappingProxyType
 from harness.deployments.deployment import Role
 
 _NODES = frozenset({"kill", "stop", "wipe", "pause"})
+_LINKS = frozenset({"cut", "delay"})
 _CALLS = frozenset(
     {
         "refuse",
@@ -40,11 +41,9 @@ class Offer:
 
 OFFERS: Mapping[tuple[str, str], Offer] = MappingProxyType(
     {
-        ("sim", "reference"): Offer(
-            _NODES | {"cut", "delay"} | _CALLS | _DISKS | _SIMULATED, _SERVICES
-        ),
-        ("process", "reference"): Offer(_NODES | {"cut"} | _CALLS, _SERVICES),
-        ("process", "Apache Kafka"): Offer(_NODES | {"cut"}),
+        ("sim", "reference"): Offer(_NODES | _LINKS | _CALLS | _DISKS | _SIMULATED, _SERVICES),
+        ("process", "reference"): Offer(_NODES | _LINKS | _CALLS, _SERVICES),
+        ("process", "Apache Kafka"): Offer(_NODES | _LINKS),
         ("docker", "Apache Kafka"): Offer(_NODES),
         ("external", "with hooks"): Offer(
             frozenset({"kill", "wipe", "pause", "lose_replies"}), frozenset({Role.CONTROL_PLANE})
