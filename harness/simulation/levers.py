@@ -35,6 +35,7 @@ from harness.simulation.gate import Act, Condition
 from harness.simulation.lever import CallHold, LinkLever, OutOfPlace, SimLever
 from harness.simulation.link_faults import Hosts
 from harness.simulation.object_store import Damage
+from harness.simulation.patience import GIVE_UP_S
 from reference_impl.ports.effects import Trouble
 
 if TYPE_CHECKING:
@@ -190,12 +191,14 @@ class SimLevers:
     def cut_calls(
         self, ports: Sequence[str], nodes: Sequence[str], *, there: bool, back: bool
     ) -> SimLever:
-        """Requests wait on their way there, replies on their way back."""
+        """Requests wait on their way there, replies on their way back, until callers give up."""
         conditions = [
             self._calls(port, node, holds=there, holds_replies=back)
             for port in ports
             for node in nodes
         ]
+        for condition in conditions:
+            condition.gives_up_ns = GIVE_UP_S * NS
         return self._all("deliveries_held", conditions)
 
     def delay_calls(self, ports: Sequence[str], nodes: Sequence[str], seconds: float) -> SimLever:
