@@ -88,7 +88,7 @@ class ControlProgram:
         self.called = f"{hook.address} (for {client})"
         self._command = hook.command
         self._folder = folder
-        self._deadlines = deadlines or Deadlines()
+        self.deadlines = deadlines or Deadlines()
         self._talk: _Talk | None = None
         self._one_at_a_time = asyncio.Lock()
         self._asked = 0
@@ -112,7 +112,7 @@ class ControlProgram:
             talk.question = self._asked, f
             await asyncio.to_thread(talk.program.send, question(self._asked, f, arguments))
             talk.look()
-            if lose is None and await self._within(answer, self._deadlines.answer_s):
+            if lose is None and await self._within(answer, self.deadlines.answer_s):
                 return answer.result()
             await self.kill()
             if answer.done():  # it was printed before the end
@@ -121,7 +121,7 @@ class ControlProgram:
                 lose()
             elif not talk.answered:
                 raise AdapterError(
-                    f"{self.called} did not answer {f!r} within {self._deadlines.answer_s:g} s,"
+                    f"{self.called} did not answer {f!r} within {self.deadlines.answer_s:g} s,"
                     " and has never answered anything"
                 )
             return None
@@ -150,7 +150,7 @@ class ControlProgram:
         self._pauses += 1
         self._going.clear()
         await asyncio.to_thread(program.stop)
-        await asyncio.to_thread(program.catch_up, self._deadlines.answer_s)
+        await asyncio.to_thread(program.catch_up, self.deadlines.answer_s)
         return program.pid
 
     def resume(self) -> None:
@@ -174,10 +174,10 @@ class ControlProgram:
         if (failure := talk.failure) is not None:
             await self.kill()
             raise failure
-        if not await self._within(talk.ready, self._deadlines.ready_s):
+        if not await self._within(talk.ready, self.deadlines.ready_s):
             await self.kill()
             raise CannotConnect(
-                f"{self.called} printed no ready line within {self._deadlines.ready_s:g} s"
+                f"{self.called} printed no ready line within {self.deadlines.ready_s:g} s"
                 f"{talk.program.last_words}"
             )
         return talk

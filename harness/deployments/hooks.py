@@ -165,7 +165,7 @@ class TraceFile:
     def _row(self, line: bytes) -> Row:
         try:
             found = json.loads(line, parse_constant=str, parse_float=_float, parse_int=_integer)
-            str(found).encode()  # half a surrogate pair is no text
+            json.dumps(found, ensure_ascii=False).encode()  # half a surrogate pair is no text
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):

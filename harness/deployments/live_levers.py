@@ -122,7 +122,7 @@ class LiveLevers(UnofferedLevers):
             return await asyncio.to_thread(self._ended, name, end)
         answered = await self._answers(name, ANSWERS_S)
         await asyncio.to_thread(end, name)
-        silent = answered and not await self._answers(name, UNANSWERED_S)
+        silent = answered and not await self._answers(name, ANSWERS_S)
         return {"processes_ended": int(silent)}
 
     def _ended(self, name: str, end: Callable[[str], None]) -> dict[str, int]:
