@@ -89,7 +89,7 @@ class ProgramClient(LiveClient):
         """Ask its program."""
         loss = next((one for one in self._losses if one.concerns(self.node)), None)
         lose = None if loss is None else loss.count
-        return await self.carry_out(lambda: self.program.ask(f, arguments, lose=lose))
+        return await self.carry_out(self.program.ask(f, arguments, lose=lose))
 
     async def _kill(self) -> dict[str, int]:
         counts = await super()._kill()

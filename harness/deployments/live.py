@@ -63,9 +63,8 @@ class LiveDeployment:
         self._live_nodes = nodes
         self._links = links
         self._names = ((CONTROLLER,) if controller else (), tuple(map(broker_name, brokers)))
-        levers = self.make_levers(hurting)
-        self.levers: Levers = levers
-        self._down = levers.down
+        self._live_levers = self.make_levers(hurting)
+        self.levers: Levers = self._live_levers
         self._writer = slot.writer
         self._runner = asyncio.Runner()
         self._looks: dict[str, Probe] = {}
@@ -164,14 +163,14 @@ class LiveDeployment:
     def _seen(self, names: list[str]) -> list[Row]:
         states = {name: self._live_nodes.state(name) for name in names}
         return [
-            node_row(name, state, on_purpose=self._down[name] > 0)
+            node_row(name, state, on_purpose=self._live_levers.down[name] > 0)
             for name, state in states.items()
             if state is not None
         ]
 
     def _files(self, names: list[str]) -> list[Row]:
         return [
-            {"node": name, "file": file, "size": size}
+            {"node": name, "path": file, "size": size}
             for name in names
             for file, size in files_in(self._live_nodes.data_folder(name))[:FILES]
         ]

@@ -8,7 +8,7 @@ it goes on. Where there is a link proxy, its connections come from an address of
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 from harness.deployments.deployment import ClientLost, Result
@@ -43,7 +43,7 @@ class LiveClient:
 
     async def kafka(self, work: Callable[[Network], Awaitable[Result]]) -> Result:
         """Talk to brokers over its own network."""
-        return await self.carry_out(lambda: work(self._network))
+        return await self.carry_out(work(self._network))
 
     async def control_plane(self, f: str, arguments: Mapping[str, Any]) -> Answer | None:
         """Not here."""
@@ -97,16 +97,19 @@ class LiveClient:
 
     # ── how it does things ───────────────────────────────────────────────────────────────────────
 
-    async def carry_out(self, work: Callable[[], Awaitable[Result]]) -> Result:
+    async def carry_out(self, work: Awaitable[Result]) -> Result:
         """Do it in a task that ends with the client."""
+        try:
+            return await self._in_task(work)
+        finally:
+            if isinstance(work, Coroutine):
+                work.close()  # perhaps it was never begun
+
+    async def _in_task(self, work: Awaitable[Result]) -> Result:
         if not self.alive:
             raise ClientLost(f"{self.node} was killed")
-
-        async def whole() -> Result:
-            return await self.withheld(work())
-
         kills = self._kills
-        task = asyncio.get_running_loop().create_task(whole())
+        task = asyncio.get_running_loop().create_task(self.withheld(work))
         self._tasks[task] = None
         try:
             return await task

@@ -152,6 +152,21 @@ def test_a_lost_reply_ends_the_program_with_the_question_in_hand(deploy: Deploy)
     system.run(lost())
 
 
+def test_an_answer_that_is_no_longer_waited_for_is_not_taken_for_the_next(deploy: Deploy) -> None:
+    system = deploy(control_plane=EXAMPLE)
+    client = client_of(system)
+
+    async def play() -> None:
+        first = asyncio.ensure_future(client.control_plane("create_log", LOG))
+        while not client.program.asking:
+            await asyncio.sleep(0)
+        first.cancel()
+        answer = await client.control_plane("get_diskless_log_start_offset", LOG)
+        assert answer is not None
+
+    system.run(play())
+
+
 def test_silence_after_an_answer_is_an_unknown_outcome(deploy: Deploy) -> None:
     system = deploy(control_plane=SECOND_KEPT)
     client = client_of(system)

@@ -94,7 +94,7 @@ def test_a_wipe_counts_the_bytes_that_were_on_the_disk(
     system: LiveDeployment, nodes: SleepingNodes
 ) -> None:
     (nodes.folder / "broker-2" / "0.log").write_bytes(b"x" * 70)
-    assert {"node": "broker-2", "file": "0.log", "size": 70} in system.run(system.probe("files"))
+    assert {"node": "broker-2", "path": "0.log", "size": 70} in system.run(system.probe("files"))
 
     lever = system.run(system.levers.wipe("broker-2"))
 
