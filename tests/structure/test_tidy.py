@@ -14,7 +14,6 @@ PACKAGES = ("conformance", "harness", "nemesis", "reference_impl", "reports", "s
 FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 
 SIM_FILES = (
-    "memory_store.py",
     "player.py",
     "sim.py",
     "sim_world.py",
@@ -36,10 +35,15 @@ SIMULATED = [
         for area in ("kafka", "log", "metadata", "controller", "replication", "broker")
         for path in (ROOT / "reference_impl" / area).glob("*.py")
     ),
-    *(ROOT / "harness" / "clients").glob("*.py"),
+    *(
+        path
+        for path in (ROOT / "harness" / "clients").glob("*.py")
+        if path.name not in ("connection.py", "messages.py")  # of `differential`, live only
+    ),
     *(ROOT / "conformance" / "machines").glob("*.py"),
     ROOT / "conformance" / "classic" / "campaign.py",
-    ROOT / "harness" / "deployments" / "simulated_cluster.py",
+    *(ROOT / "harness" / "deployments").glob("sim*.py"),
+    ROOT / "harness" / "deployments" / "deployment.py",
     ROOT / "reference_impl" / "live" / "network.py",
     ROOT / "reference_impl" / "decisions.py",
 ]
