@@ -23,7 +23,7 @@ from harness.errors import UsageError
 from harness.history import Run
 from harness.history.recorder import Recorder
 from harness.history.run_slot import take_slot
-from harness.proxies.links import LinkProxy
+from harness.proxies.links import LAB_HOST, LinkProxy
 from reference_impl.live.network import StreamNetwork
 from reference_impl.ports import Address, Network
 
@@ -58,7 +58,7 @@ class LiveDeployment:
         self.world = world
         self.brokers = brokers
         self.recorder = Recorder(slot, now=time.monotonic_ns, lock=threading.RLock())
-        self.network: Network = StreamNetwork()
+        self.network: Network = StreamNetwork(LAB_HOST if links is not None else None)
         self.clients: dict[str, LiveClient] = {}
         self._live_nodes = nodes
         self._links = links

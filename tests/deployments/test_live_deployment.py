@@ -297,6 +297,35 @@ def test_a_client_is_cut_off_alone_or_with_all_of_them(
     linked.run(play())
 
 
+def test_a_delay_lets_everything_pass_later(linked: LiveDeployment) -> None:
+    async def play() -> None:
+        talk = Talk(linked, "p1")
+        await talk.say(b"one")
+        lever = await linked.levers.delay(["client-p1"], ["broker-1"], 0.01, both=True)
+        assert await talk.say(b"two") == b"two"
+        assert lever.counts == {"deliveries_delayed": 2}
+        forever = await linked.levers.delay(["client-p1"], ["broker-1"], 1e6, both=False)
+        said = asyncio.ensure_future(talk.say(b"three"))
+        await forever.acted()
+        await forever.release()
+        assert await said == b"three"
+        await lever.release()
+
+    linked.run(play())
+
+
+def test_what_the_lab_looks_at_is_not_cut_off_with_all_clients(linked: LiveDeployment) -> None:
+    async def play() -> None:
+        lever = await linked.levers.cut([CLIENTS], ["broker-1"], both=True)
+        connection = await linked.network.connect(linked.address(1))
+        await connection.send(b"one")
+        assert await connection.read_exactly(3) == b"one"
+        connection.abort()
+        await lever.release()
+
+    linked.run(play())
+
+
 # ── nodes that are no processes here ─────────────────────────────────────────────────────────────
 
 
