@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from harness.errors import LabBroken
-from harness.proxies.postgres_connection import HANGUPS, Connection, Upstream
+from harness.proxies.postgres_connection import HANGUPS, Connection, Passage, Upstream
 from harness.proxies.postgres_frames import IDLE, Frame, Group
 
 __all__ = ["LOOPBACK", "Counts", "Link", "Proxies", "Upstream"]
@@ -188,7 +188,7 @@ class Link:
             connection.abort()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def admit(self, connection: Connection, group: Group) -> bool:
+    async def admit(self, connection: Connection, group: Group) -> Passage:
         """Whether a group that executes something goes on to the database, perhaps later."""
         if self._holding and not self._refusing and not connection.in_transaction:
             await self._wait_at_the_gate(group)
@@ -201,9 +201,9 @@ class Link:
         else:
             if not connection.in_transaction:
                 self.counts.transactions += 1
-            return True
+            return Passage.ON
         self._ring()
-        return False
+        return Passage.BREAK
 
     async def _wait_at_the_gate(self, group: Group) -> None:
         self.counts.holds += 1
@@ -227,6 +227,9 @@ class Link:
     def losing(self) -> bool:
         """Whether replies have to be kept back until it is clear that they may pass."""
         return self._losing
+
+    async def carried(self, *, back: bool) -> None:
+        """Nothing is cut here."""
 
     def saw_error(self, frame: Frame) -> None:
         """The database answered with an error."""
