@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
-import struct
 from collections import deque
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -30,6 +28,7 @@ from harness.proxies.postgres_frames import (
     read_group,
     read_startup,
 )
+from harness.proxies.thread import reset
 
 HANGUPS = (asyncio.IncompleteReadError, FrameTooLarge, OSError)
 
@@ -72,6 +71,9 @@ class Gate(Protocol):
     def swallows(self, frame: Frame, answer_bytes: int) -> bool:
         """Whether the reply that ends with this frame is lost on its way back."""
 
+    def answered(self, connection: Connection) -> None:
+        """All that a connection has asked so far is answered."""
+
     def saw_error(self, frame: Frame) -> None:
         """The database answered with an error."""
 
@@ -104,21 +106,21 @@ class Connection:
         back = asyncio.ensure_future(self._backward(server))
         try:
             await self._forward(self._upstream)
-            await self._all_answered.wait()
         finally:
             back.cancel()
             with contextlib.suppress(*HANGUPS, asyncio.CancelledError):
                 await back
 
     async def _forward(self, upstream: asyncio.StreamWriter) -> None:
-        """What the frontend sends, until it hangs up or is cut off for good."""
+        """What the frontend sends, until it hangs up and all of it is answered."""
         while (group := await self._next_group()) is not None:
             await self._gate.carried(back=False)
             passage = await self._gate.admit(self, group) if group.executes else Passage.ON
             if passage is Passage.BREAK:
-                return self.abort()
+                return
             if passage is Passage.ERROR:
                 await self._all_answered.wait()
+                await self._gate.carried(back=True)
                 self._writer.write(HARD_ERROR)
                 continue
             if group.answered:
@@ -126,6 +128,7 @@ class Connection:
                 self._all_answered.clear()
             upstream.write(group.raw)
             await upstream.drain()
+        await self._all_answered.wait()
 
     async def _next_group(self) -> Group | None:
         """None when the frontend has gone."""
@@ -154,19 +157,16 @@ class Connection:
                 self._writer.write(bytes(kept))
                 kept.clear()
                 await self._writer.drain()
-                if not self._answering:
+                if frame.kind == READY_FOR_QUERY and not self._answering:
                     self._all_answered.set()
+                    self._gate.answered(self)
         finally:
             self._all_answered.set()
             self.abort()
 
     def abort(self) -> None:
         """Break both sides at once; the client sees a reset, not a goodbye."""
-        raw = self._writer.get_extra_info("socket")
-        if raw is not None:
-            with contextlib.suppress(OSError):
-                raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self._writer.transport.abort()
+        reset(self._writer)
         if self._upstream is not None:
             self._upstream.transport.abort()
         if self.task is not None and self.task is not asyncio.current_task():
