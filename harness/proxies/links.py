@@ -3,7 +3,8 @@
 Every node is reached through a port of the proxy. Who comes is told by a loopback address. A node
 that can choose connects *from* one of its own (127.0.0.10 the controller, 127.0.0.11 broker 1, …).
 A node that cannot is told to connect *to* one of its own: the proxy listens for each pair, and a
-hosts file for each node says where its peers are. Everybody else is a client.
+hosts file for each node says where its peers are. A client of the lab connects from 127.1.0.1,
+127.1.0.2, …; `clients` are all of these and everybody else.
 
 A cut loses nothing: what is sent waits here, as on a network that does not deliver, until the cut
 is healed or somebody gives up. New connections are taken and hear nothing. Each cut counts what it
@@ -20,6 +21,7 @@ from dataclasses import dataclass, field
 from harness.proxies.thread import LOOPBACK, LoopThread
 
 CLIENTS = "clients"
+CLIENT = "client-"  # how the name of one client begins
 _CHUNK = 1 << 16
 _PORTS_TRIED = 20
 
@@ -40,22 +42,29 @@ def _number(name: str) -> int:
     return 10 + int(number) if number.isdigit() else 10
 
 
+def _names_of(name: str) -> tuple[str, ...]:
+    """What a cut may call it."""
+    return (name, CLIENTS) if name.startswith(CLIENT) else (name,)
+
+
 @dataclass(slots=True)
 class Cut:
     """Directions in which nothing passes, and what has been held there."""
 
     directions: tuple[tuple[str, str], ...]
     bytes_held: int = 0
-    connections_held: int = 0
+    deliveries_held: int = 0
     healed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def evidence(self) -> dict[str, int]:
         """What shows that it bit."""
-        return {
-            "deliveries_held": self.connections_held + (1 if self.bytes_held else 0),
-            "bytes_held": self.bytes_held,
-        }
+        return {"deliveries_held": self.deliveries_held, "bytes_held": self.bytes_held}
+
+    def holds(self, source: str, target: str) -> bool:
+        """Whether nothing passes from there to there."""
+        called = [(s, t) for s in _names_of(source) for t in _names_of(target)]
+        return any(direction in self.directions for direction in called)
 
 
 class LinkProxy:
@@ -81,10 +90,24 @@ class LinkProxy:
         """The way to a node ends at this port from now on."""
         self._upstream[name] = port
 
+    def client_host(self, name: str) -> str:
+        """The address that a client connects from, given out when first asked for."""
+        for host, known in self._peers.items():
+            if known == name:
+                return host
+        above, number = divmod(sum(one.startswith(CLIENT) for one in self._peers.values()), 250)
+        host = f"127.1.{above}.{1 + number}"
+        self._peers[host] = name
+        return host
+
     def cut(self, here: str, there: Sequence[str], *, both: bool = True) -> Cut:
         """Let nothing pass from here to there, and nothing back if ``both``."""
-        directions = [(here, other) for other in there]
-        directions += [(other, here) for other in there] if both else []
+        return self.cut_between([here], there, both=both)
+
+    def cut_between(self, sources: Sequence[str], targets: Sequence[str], *, both: bool) -> Cut:
+        """Let nothing pass from any source to any target, and nothing back if ``both``."""
+        directions = [(one, other) for one in sources for other in targets if one != other]
+        directions += [(other, one) for one, other in directions] if both else []
 
         async def begin() -> Cut:
             made = Cut(tuple(directions))
@@ -133,9 +156,6 @@ class LinkProxy:
         source = self._caller(writer)
         there: asyncio.StreamWriter | None = None
         try:
-            cut = self._cut_between(source, target)
-            if cut is not None:
-                cut.connections_held += 1
             await self._passable(source, target, 0)
             back, there = await asyncio.open_connection(LOOPBACK, self._upstream[target])
             async with asyncio.TaskGroup() as both:
@@ -168,10 +188,8 @@ class LinkProxy:
     async def _passable(self, source: str, target: str, count: int) -> None:
         while (cut := self._cut_between(source, target)) is not None:
             cut.bytes_held += count
+            cut.deliveries_held += 1
             await cut.healed.wait()
 
     def _cut_between(self, source: str, target: str) -> Cut | None:
-        for cut in self._cuts:
-            if (source, target) in cut.directions:
-                return cut
-        return None
+        return next((cut for cut in self._cuts if cut.holds(source, target)), None)
