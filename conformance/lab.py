@@ -21,7 +21,8 @@ from conformance.scenarios import SCENARIOS
 from harness.errors import LabBroken, UsageError
 from harness.history import Run
 from harness.history.plan import LabShard, Part, PlannedWaiver, RunPlan, Skip
-from harness.steps.text import Step, parse
+from harness.steps.step import Step
+from harness.steps.text import parse
 from harness.sut import Sut
 from harness.workloads.boundary import generate
 from harness.worlds import World, open_world

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from harness.steps.text import Step, parse
+from harness.steps.step import Step
+from harness.steps.text import parse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -69,14 +69,18 @@ class LiveClient:
         for connection in connections:
             connection.abort()
         await asyncio.gather(*tasks, return_exceptions=True)
-        return {"operations_open": len(tasks), "connections_ended": len(connections)}
+        return {
+            "processes_ended": int(bool(tasks or connections)),
+            "operations_open": len(tasks),
+            "connections_ended": len(connections),
+        }
 
     async def pause(self) -> Lever:
         """Keep back what it sends, hears and finds out; released, all of it goes on."""
         before = self._held
         self._pauses += 1
         self._going.clear()
-        return PulledLever(lambda: {"deliveries_held": self._held - before}, self._resume)
+        return PulledLever(lambda: {"callbacks_stalled": self._held - before}, self._resume)
 
     async def _resume(self) -> None:
         self._pauses -= 1

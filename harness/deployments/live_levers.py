@@ -2,7 +2,8 @@
 
 Each count is taken where the lever acts: ended processes and stopped threads from the kernel's
 process table, held bytes from the link proxy. Of a node that is no process of this machine the lab
-asks questions of its own, and counts those that are not answered.
+asks questions of its own: one that answered before it was killed and not after it has ended, and of
+one that is paused those are counted that it does not answer.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from harness.deployments.pulled import PulledLever
 from harness.deployments.unoffered import UnofferedLevers
 from harness.errors import AdapterError, LabBroken
 from harness.levers import Lever
-from harness.processes.table import members, stopped_threads
+from harness.processes.groups import members, stopped_threads
 from harness.proxies.links import LinkProxy
 from reference_impl.live.network import StreamNetwork
 from reference_impl.ports import Address
@@ -122,7 +123,7 @@ class LiveLevers(UnofferedLevers):
         answered = await self._answers(name, ANSWERS_S)
         await asyncio.to_thread(end, name)
         silent = answered and not await self._answers(name, UNANSWERED_S)
-        return {"questions_unanswered": int(silent)}
+        return {"processes_ended": int(silent)}
 
     def _ended(self, name: str, end: Callable[[str], None]) -> dict[str, int]:
         group = self._nodes.pid(name)

@@ -184,6 +184,12 @@ class Recorder:
         write("begin", **bound)
         return partial(write, "end")
 
+    def step(self, document: Mapping[str, Any], meant: Mapping[str, Any]) -> None:
+        """Record a step before it is carried out, and what its symbolic arguments mean."""
+        resolved = {"resolved": dict(meant)} if meant else {}
+        with self._lock:
+            self._writer.write({**self._stamp("step"), **document, **resolved})
+
     def probe(self, what: str, rows: list[dict[str, object]]) -> None:
         """Record an independent look at the store."""
         with self._lock:

@@ -63,6 +63,7 @@ class RowBuilder:
             "plan": self._plan,
             "skip": self._skip,
             "phase": self._phases.feed,
+            "step": lambda _: None,  # what was done, not what came of it
         }
 
     def feed(self, event: Event) -> None:

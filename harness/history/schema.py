@@ -19,7 +19,7 @@ from .errors import TableDataError
 from .lines import Event
 
 FORMAT: Final = 1
-EVENT_KINDS: Final = ("op", "effect", "probe", "fault", "phase", "plan", "skip")
+EVENT_KINDS: Final = ("op", "effect", "probe", "fault", "phase", "step", "plan", "skip")
 SCHEMA_FILE: Final = files(__package__).joinpath("schema.json")
 
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {

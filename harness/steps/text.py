@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from harness.errors import UsageError
@@ -27,6 +26,7 @@ from harness.steps.order import (
     Takes,
     Verb,
 )
+from harness.steps.step import Step
 from harness.sut.calls import (
     ALIASES,
     CALLS,
@@ -45,26 +45,15 @@ class ScriptError(UsageError):
     """A line of a script that cannot be played, and what could stand there instead."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One line of a scenario. `arguments` has full names; `line` is only for messages."""
-
-    client: str
-    verb: str
-    f: str | None = None
-    arguments: Mapping[str, Value] = field(default_factory=lambda: _NO_ARGUMENTS, hash=False)
-    line: int | None = field(default=None, compare=False)
-
-    @property
-    def where(self) -> str:
-        """How an error message points at this step."""
-        text = render_step(self)
-        return f"step {text!r}" if self.line is None else f"line {self.line}: {text!r}"
+def where(step: Step) -> str:
+    """How an error message points at a step."""
+    text = render_step(step)
+    return f"step {text!r}" if step.line is None else f"line {step.line}: {text!r}"
 
 
 def call_step(client: str, verb: str, f: str, **arguments: Value) -> Step:
     """A step that carries a call, with the arguments that the table form would fill in."""
-    return Step(client=client, verb=verb, f=f, arguments=_filled(CALLS[f], arguments))
+    return Step(actor=client, verb=verb, f=f, arguments=_filled(CALLS[f], arguments))
 
 
 def parse(text: str) -> list[Step]:
@@ -77,7 +66,7 @@ def parse(text: str) -> list[Step]:
             continue
         try:
             step = _parse_line(words, number)
-            order.advance(step.client, step.verb, with_call=step.f is not None)
+            order.advance(step.actor, step.verb, with_call=step.f is not None)
         except (_Unreadable, OutOfOrder) as problem:
             raise ScriptError(f"line {number}: {raw.strip()!r}: {problem}") from None
         steps.append(step)
@@ -103,9 +92,9 @@ def check_order(steps: Sequence[Step]) -> None:
     order = Order()
     for step in steps:
         try:
-            order.advance(step.client, step.verb, with_call=step.f is not None)
+            order.advance(step.actor, step.verb, with_call=step.f is not None)
         except OutOfOrder as problem:
-            raise ScriptError(f"{step.where}: {problem}") from None
+            raise ScriptError(f"{where(step)}: {problem}") from None
 
 
 class _Unreadable(ValueError):
@@ -119,11 +108,11 @@ def _parse_line(words: list[str], number: int) -> Step:
     verb = _verb(client, words[1])
     call, rest = _call(verb, words[2:])
     if verb.takes is Takes.LOGS:
-        return Step(client=client, verb=verb.name, arguments=_logs(rest), line=number)
+        return Step(actor=client, verb=verb.name, arguments=_logs(rest), line=number)
     if call is None:
-        return Step(client=client, verb=verb.name, line=number)
+        return Step(actor=client, verb=verb.name, line=number)
     return Step(
-        client=client, verb=verb.name, f=call.f, arguments=_arguments(call, rest), line=number
+        actor=client, verb=verb.name, f=call.f, arguments=_arguments(call, rest), line=number
     )
 
 
@@ -228,7 +217,7 @@ def _allowed(
 
 
 def _words_of(step: Step) -> list[str]:
-    words = [step.client, step.verb]
+    words = [step.actor, step.verb]
     if step.f is None:
         return words + [f"{SHORT_OF[k]}={_listed(v)}" for k, v in step.arguments.items()]
     call = CALLS[step.f]

@@ -20,7 +20,8 @@ from random import Random
 
 from harness.errors import UsageError
 from harness.steps.order import ALL_VERBS, CLIENT_VERBS, LAB, OUTAGES, Order, Stand, Takes
-from harness.steps.text import Step, call_step
+from harness.steps.step import Step
+from harness.steps.text import call_step
 from harness.sut.calls import Value
 from harness.workloads.belief import CREATE, GET, PRODUCERS, Belief, Question
 from harness.workloads.races import RACES, Move, Race
@@ -97,7 +98,7 @@ class _Author:
             self._say(self._clients[0], "call", life, (GET, {}))
             self._say(self._clients[-1], "call", life, (PRODUCERS, {}))
         if "probe" in self._verbs:
-            self._add(Step(client=LAB, verb="probe"))
+            self._add(Step(actor=LAB, verb="probe"))
         return self._steps
 
     def _act(self, client: str) -> None:
@@ -126,7 +127,7 @@ class _Author:
 
     def _say(self, client: str, verb: str, life: Belief, question: Question | None) -> None:
         if question is None:
-            step = Step(client=client, verb=verb)
+            step = Step(actor=client, verb=verb)
         else:
             f, arguments = question
             given: dict[str, Value] = {**arguments, "partition": life.partition}
@@ -138,7 +139,7 @@ class _Author:
         self._add(step)
 
     def _add(self, step: Step) -> None:
-        self._order.advance(step.client, step.verb, with_call=step.f is not None)
+        self._order.advance(step.actor, step.verb, with_call=step.f is not None)
         self._steps.append(step)
 
     def _plot(self) -> None:
@@ -171,7 +172,7 @@ class _Author:
     def _lab(self) -> None:
         """Outages are rare and short; probes happen now and then."""
         if "probe" in self._verbs and self._random.random() < _PROBE_CHANCE:
-            self._add(Step(client=LAB, verb="probe"))
+            self._add(Step(actor=LAB, verb="probe"))
         if self._random.random() >= _OUTAGE_CHANCE:
             return
         able = [verb for verb, closing in OUTAGES.items() if {verb, closing} <= self._verbs]
@@ -179,13 +180,13 @@ class _Author:
         if not able or not idle:
             return
         verb = self._random.choice(able)
-        self._add(Step(client=LAB, verb=verb))
+        self._add(Step(actor=LAB, verb=verb))
         for client in self._random.sample(idle, min(2, len(idle))):
             life = self._random.choice(self._lives)
             if life.unknowns_left > 0:
                 life.unknowns_left -= 1
                 self._say(client, "call", life, life.ask())
-        self._add(Step(client=LAB, verb=OUTAGES[verb]))
+        self._add(Step(actor=LAB, verb=OUTAGES[verb]))
 
     def _come_to_rest(self) -> None:
         """Nothing stays paused, held or open."""
@@ -194,7 +195,7 @@ class _Author:
             while self._order.stand(client) is not Stand.IDLE:
                 legal = [verb for verb in self._order.legal(client) if verb in closing]
                 verb = min(legal, key=lambda one: closing[one])
-                self._add(Step(client=client, verb=verb))
+                self._add(Step(actor=client, verb=verb))
 
 
 def _scratch(life: Belief) -> Belief:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from harness.errors import LabBroken, UsageError
 from harness.history.recorder import Evidence, Fault, Operation, Recorder
 from harness.steps.order import LAB, OUTAGES, Order, OutOfOrder
-from harness.steps.text import ScriptError, Step
+from harness.steps.step import Step
+from harness.steps.text import ScriptError, where
 from harness.sut.protocol import Answer
 from harness.worlds.transport import Transport
 
@@ -72,9 +73,9 @@ class Player:
         self._refuse_unsupported(steps)
         for step in steps:
             try:
-                self._order.advance(step.client, step.verb, with_call=step.f is not None)
+                self._order.advance(step.actor, step.verb, with_call=step.f is not None)
             except OutOfOrder as problem:
-                raise ScriptError(f"{step.where}: {problem}") from None
+                raise ScriptError(f"{where(step)}: {problem}") from None
             self._verbs[step.verb](step)
             self._transport.settle()
             self._watch()
@@ -91,45 +92,45 @@ class Player:
         for step in steps:
             if step.verb not in self._transport.supports:
                 able = ", ".join(sorted(self._transport.supports))
-                raise UsageError(f"{step.where}: this world cannot {step.verb}; it can: {able}")
+                raise UsageError(f"{where(step)}: this world cannot {step.verb}; it can: {able}")
 
     def _invoke(self, step: Step) -> Operation:
         if step.f is None:
-            raise LabBroken(f"{step.where} carries no call")
-        self._transport.prepare(step.client)
-        operation = self._recorder.invoke(step.client, step.f, step.arguments)
-        self._open[step.client] = operation
+            raise LabBroken(f"{where(step)} carries no call")
+        self._transport.prepare(step.actor)
+        operation = self._recorder.invoke(step.actor, step.f, step.arguments)
+        self._open[step.actor] = operation
         return operation
 
     def _call(self, step: Step) -> None:
         operation = self._invoke(step)
         self._transport.send(operation)
-        self._wait(step.client)
+        self._wait(step.actor)
 
     def _begin(self, step: Step) -> None:
         self._transport.send(self._invoke(step))
 
     def _end(self, step: Step) -> None:
-        self._wait(step.client)
+        self._wait(step.actor)
 
     def _wait(self, client: str) -> None:
         self._transport.wait(self._open[client])
         self._open.pop(client)
 
     def _hold(self, step: Step) -> None:
-        fault = self._begin_fault("hold", step.client)
+        fault = self._begin_fault("hold", step.actor)
         self._land("hold", fault, self._transport.hold(self._invoke(step)))
 
     def _step(self, step: Step) -> None:
-        fault = self._begin_fault("step", step.client)
-        evidence = self._transport.step(self._open[step.client])
+        fault = self._begin_fault("step", step.actor)
+        evidence = self._transport.step(self._open[step.actor])
         self._land("step", fault, evidence)
-        self._end_fault("step", step.client, evidence)
+        self._end_fault("step", step.actor, evidence)
 
     def _release(self, step: Step) -> None:
-        self._end_fault("hold", step.client, {})
-        self._transport.release(self._open[step.client])
-        self._wait(step.client)
+        self._end_fault("hold", step.actor, {})
+        self._transport.release(self._open[step.actor])
+        self._wait(step.actor)
 
     def _lose(self, step: Step) -> None:
         self._on_the_way(step, self._transport.lose)
@@ -141,31 +142,31 @@ class Player:
         """Lose the request or its reply, whether it leaves now or was held before."""
         held = step.f is None
         if held:
-            self._end_fault("hold", step.client, {})
-        fault = self._begin_fault(step.verb, step.client)
-        operation = self._open[step.client] if held else self._invoke(step)
+            self._end_fault("hold", step.actor, {})
+        fault = self._begin_fault(step.verb, step.actor)
+        operation = self._open[step.actor] if held else self._invoke(step)
         evidence = damage(operation, held=held)
         self._land(step.verb, fault, evidence)
-        self._wait(step.client)
-        self._end_fault(step.verb, step.client, evidence)
+        self._wait(step.actor)
+        self._end_fault(step.verb, step.actor, evidence)
 
     def _kill(self, step: Step) -> None:
-        fault = self._begin_fault("kill", step.client)
-        evidence = self._transport.kill(step.client)
+        fault = self._begin_fault("kill", step.actor)
+        evidence = self._transport.kill(step.actor)
         self._land("kill", fault, evidence)
-        self._recorder.complete(self._open.pop(step.client), None)
+        self._recorder.complete(self._open.pop(step.actor), None)
         for verb in ("hold", "pause"):
-            if (verb, step.client) in self._faults:
-                self._end_fault(verb, step.client, {})
-        self._end_fault("kill", step.client, evidence)
+            if (verb, step.actor) in self._faults:
+                self._end_fault(verb, step.actor, {})
+        self._end_fault("kill", step.actor, evidence)
 
     def _pause(self, step: Step) -> None:
-        self._begin_fault("pause", step.client)
-        self._transport.pause(step.client)
+        self._begin_fault("pause", step.actor)
+        self._transport.pause(step.actor)
 
     def _resume(self, step: Step) -> None:
-        self._end_fault("pause", step.client, self._transport.stalled(step.client))
-        self._transport.resume(step.client)
+        self._end_fault("pause", step.actor, self._transport.stalled(step.actor))
+        self._transport.resume(step.actor)
 
     def _outage(self, step: Step) -> None:
         if step.verb in OUTAGES:

@@ -17,7 +17,7 @@ from harness.errors import UsageError
 from harness.history import Run
 from harness.history.recorder import Recorder
 from harness.history.run_slot import RunSlot
-from harness.steps.text import Step
+from harness.steps.step import Step
 from harness.sut.model import Sut
 from harness.worlds.player import Player
 from harness.worlds.transport import Transport

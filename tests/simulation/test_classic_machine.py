@@ -75,7 +75,7 @@ def test_what_the_machine_does_exercises_the_rules_it_is_judged_by() -> None:
             exercised.update(one.rule.id for one in judged if one.verdict is Verdict.PASS)
             return []
 
-    explore(Watched.with_seed(1), examples=6, steps=25)
+    explore(Watched.with_seed(1), examples=9, steps=25)
     # A leader is in doubt most of the time, and with it what searches by time find and what two
     # answers say of the log start; the campaign and the recorded programs exercise these.
     rarely = {"KFK-061", "KFK-062", "KFK-063", "KFK-065", "KFK-066"}

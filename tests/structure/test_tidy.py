@@ -15,18 +15,17 @@ FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob(
 
 SIM_FILES = (
     "memory_store.py",
-    "place.py",
     "player.py",
-    "recorder.py",
     "sim.py",
     "sim_world.py",
 )
 # Code that runs inside a simulation: same seed, same bytes.
 SIMULATED = [
     *(ROOT / "harness" / "simulation").glob("*.py"),
-    *(ROOT / "harness" / "state_machines").glob("*.py"),
+    *(ROOT / "harness" / "steps").glob("*.py"),
     *(ROOT / "harness" / "workloads").glob("*.py"),
     *(ROOT / "harness" / "worlds" / name for name in SIM_FILES),
+    *(ROOT / "harness" / "history" / name for name in ("recorder.py", "run_slot.py")),
     *(
         ROOT / "reference_impl" / "control_plane" / name
         for name in ("boundary.py", "flow.py", "memory.py", "port.py")
@@ -40,7 +39,7 @@ SIMULATED = [
     *(ROOT / "harness" / "clients").glob("*.py"),
     *(ROOT / "conformance" / "machines").glob("*.py"),
     ROOT / "conformance" / "classic" / "campaign.py",
-    ROOT / "harness" / "clusters" / "simulated.py",
+    ROOT / "harness" / "deployments" / "simulated_cluster.py",
     ROOT / "reference_impl" / "live" / "network.py",
     ROOT / "reference_impl" / "decisions.py",
 ]

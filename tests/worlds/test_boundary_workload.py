@@ -36,11 +36,11 @@ def test_a_workload_is_legal_and_uses_only_the_verbs_it_may(
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_a_workload_leaves_nothing_open(seed: int) -> None:
     steps = generate(seed, clients=4, partitions=2, operations=120)
-    verbs = Counter(step.verb for step in steps if step.client != LAB)
+    verbs = Counter(step.verb for step in steps if step.actor != LAB)
     assert verbs["begin"] >= verbs["end"] > 0
-    paused = {step.client: step.verb for step in steps if step.verb in ("pause", "resume", "kill")}
+    paused = {step.actor: step.verb for step in steps if step.verb in ("pause", "resume", "kill")}
     assert "pause" not in paused.values()
-    outages = Counter(step.verb for step in steps if step.client == LAB)
+    outages = Counter(step.verb for step in steps if step.actor == LAB)
     assert outages["refuse"] == outages["heal"]
     assert outages["break"] == outages["mend"]
 
@@ -154,9 +154,9 @@ def test_a_deposed_leaders_request_arrives_late(tmp_path: Path) -> None:
         for step in steps:
             epoch = step.arguments.get("leader_epoch")
             if step.verb == "hold" and step.f == "initialize_diskless_migration":
-                held[step.client] = step.arguments["partition"], epoch
-            elif step.verb == "release" and step.client in held:
-                partition, was = held.pop(step.client)
+                held[step.actor] = step.arguments["partition"], epoch
+            elif step.verb == "release" and step.actor in held:
+                partition, was = held.pop(step.actor)
                 late += was < newest.get(partition, -1)
             elif isinstance(epoch, int) and step.f == "register_leader_epoch":
                 partition = step.arguments["partition"]

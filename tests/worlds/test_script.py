@@ -16,7 +16,7 @@ from harness.steps.order import (
     Stand,
     Takes,
 )
-from harness.steps.text import Step
+from harness.steps.step import Step
 from harness.sut.calls import CALLS, SEEDS
 from harness.workloads import ScriptError, call_step, check_order, generate, parse, render
 
@@ -30,7 +30,7 @@ EXAMPLE = """
 
 
 def test_a_table_becomes_one_step_a_line() -> None:
-    assert [(step.client, step.verb, step.f) for step in parse(EXAMPLE)] == [
+    assert [(step.actor, step.verb, step.f) for step in parse(EXAMPLE)] == [
         ("old", "hold", "initialize_diskless_migration"),
         ("new", "call", "register_leader_epoch"),
         ("old", "release", None),
@@ -122,8 +122,8 @@ def test_a_script_that_makes_no_sense_as_a_whole_is_refused_at_its_first_wrong_l
 
 def test_steps_put_together_by_hand_are_checked_the_same_way() -> None:
     with pytest.raises(ScriptError, match="step 'a end': a cannot end here"):
-        check_order([Step(client="a", verb="end")])
-    check_order([call_step("a", "begin", "create_log"), Step(client="a", verb="end")])
+        check_order([Step(actor="a", verb="end")])
+    check_order([call_step("a", "begin", "create_log"), Step(actor="a", verb="end")])
 
 
 @pytest.mark.parametrize(("stand", "verb"), list(product(Stand, CLIENT_VERBS)), ids=str)

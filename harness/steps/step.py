@@ -1,0 +1,103 @@
+"""A step: one thing that a run does. Scenarios, campaigns, programs and replays are lists of them.
+
+A step has an actor (a client, `nemesis`, `load`, `lab`), a verb, perhaps the call of a control
+plane that it carries, and arguments. Its text is one line, its JSON one object; both give the
+same step back. Targets may be symbolic (`leader of t-0`): what they meant when the step was played
+is recorded with it.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+LAB, LOAD, NEMESIS = "lab", "load", "nemesis"
+_NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
+_WORDS = {"none": None, "true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One step. `arguments` has full names; `line` is only for messages."""
+
+    actor: str
+    verb: str
+    f: str | None = None
+    arguments: Mapping[str, Any] = field(default_factory=lambda: _NO_ARGUMENTS, hash=False)
+    line: int | None = field(default=None, compare=False)
+
+    def document(self) -> dict[str, Any]:
+        """The step as JSON holds it."""
+        carried = {} if self.f is None else {"f": self.f}
+        return {
+            "actor": self.actor,
+            "verb": self.verb,
+            **carried,
+            "arguments": dict(self.arguments),
+        }
+
+
+def step_of(document: Mapping[str, Any]) -> Step:
+    """The step that a JSON object describes; ValueError if it describes none."""
+    actor, verb, f = document.get("actor"), document.get("verb"), document.get("f")
+    arguments = document.get("arguments", {})
+    if not isinstance(actor, str) or not isinstance(verb, str) or not isinstance(arguments, dict):
+        raise ValueError(f"no step: {str(dict(document))[:200]}")
+    if f is not None and not isinstance(f, str):
+        raise ValueError(f"the call of a step is a text, not {f!r}")
+    return Step(actor=actor, verb=verb, f=f, arguments=MappingProxyType(dict(arguments)))
+
+
+def step_line(step: Step) -> str:
+    """The step as one line: `nemesis kill target="leader of t-0" lasts=200`."""
+    given = (f"{name}={_written(value)}" for name, value in step.arguments.items())
+    return " ".join([step.actor, step.verb, *([step.f] if step.f else []), *given])
+
+
+def read_step(line: str, number: int | None = None) -> Step:
+    """The step that a line without calls describes; ValueError says what is wrong with it."""
+    words = shlex.split(line, comments=True)
+    if len(words) < 2:
+        raise ValueError("a step has an actor and a verb")
+    arguments: dict[str, Any] = {}
+    for word in words[2:]:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise ValueError(f"{word!r} is not key=value")
+        if name in arguments:
+            raise ValueError(f"{name!r} is given twice")
+        arguments[name] = _read(value)
+    return Step(actor=words[0], verb=words[1], arguments=MappingProxyType(arguments), line=number)
+
+
+def read_steps(text: str) -> list[Step]:
+    """All steps of a text, a line each; empty lines and what follows a `#` do not count."""
+    steps = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.split("#", 1)[0].strip():
+            try:
+                steps.append(read_step(line, number))
+            except ValueError as problem:
+                raise ValueError(f"line {number}: {line.strip()!r}: {problem}") from None
+    return steps
+
+
+def _written(value: Any) -> str:
+    for word, meant in _WORDS.items():
+        if value is meant:
+            return word
+    return shlex.quote(value) if isinstance(value, str) else str(value)
+
+
+def _read(text: str) -> Any:
+    if text in _WORDS:
+        return _WORDS[text]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

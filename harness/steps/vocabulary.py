@@ -1,0 +1,110 @@
+"""Vocabularies: what the actors of a run can do, verb by verb.
+
+    class Counting(Vocabulary):
+        @verb(client=("a", "b"))          # lists from which arguments are drawn, simplest first
+        async def count(self, step: Step, client: str) -> None:
+            ...
+
+A verb is an async method that is given the step and its arguments by name. It runs inside the loop
+of the deployment, live or simulated, and returns when the step is over; what it began and left
+open (a load, a fault) goes on. A step that is out of place, because others were taken away,
+does nothing. Verbs without lists are never drawn, only written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar, Protocol
+
+from harness.steps.step import Step
+
+Choices = Sequence[Any] | Callable[[Any], Sequence[Any]]  # or what makes the list for a trial
+Does = Callable[..., Awaitable[None]]
+_MARK = "_tidemark_verb"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb:
+    """What an actor can do: its name, a sentence, and the lists its arguments are drawn from."""
+
+    name: str
+    does: str
+    lists: Mapping[str, Choices] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """A verb that may be drawn, by the actors that may be drawn with it."""
+
+    actors: Sequence[str]
+    verb: str
+    lists: Mapping[str, Choices]
+
+
+def verb(**lists: Choices) -> Callable[[Does], Does]:
+    """Mark an async method as a verb; with lists for its arguments it can be drawn."""
+
+    def mark(method: Does) -> Does:
+        sentence = (method.__doc__ or "").strip().partition("\n")[0]
+        name = method.__name__.replace("_", "-")
+        setattr(method, _MARK, Verb(name=name, does=sentence, lists=lists or None))
+        return method
+
+    return mark
+
+
+class Speaks(Protocol):
+    """What the player needs of a vocabulary."""
+
+    def speaks(self, step: Step) -> bool:
+        """Whether a step is in this vocabulary."""
+        ...
+
+    async def resolve(self, step: Step) -> Mapping[str, Any]:
+        """What the symbolic arguments of a step mean now, by name."""
+        ...
+
+    async def carry_out(self, step: Step, meant: Mapping[str, Any]) -> None:
+        """Do it; `meant` is what `resolve` gave."""
+        ...
+
+
+class Vocabulary:
+    """A vocabulary whose verbs are marked methods. `actors` says who has it; empty: any."""
+
+    actors: ClassVar[Sequence[str]] = ()
+    verbs: ClassVar[Mapping[str, Verb]] = MappingProxyType({})
+    _methods: ClassVar[Mapping[str, str]] = MappingProxyType({})
+
+    def __init_subclass__(cls) -> None:
+        found: dict[str, tuple[Verb, str]] = {}
+        for base in reversed(cls.__mro__):
+            for name, method in vars(base).items():
+                if isinstance(marked := getattr(method, _MARK, None), Verb):
+                    found[marked.name] = (marked, name)
+        cls.verbs = MappingProxyType({name: marked for name, (marked, _) in found.items()})
+        cls._methods = MappingProxyType({name: method for name, (_, method) in found.items()})
+
+    @classmethod
+    def drawn(cls, *actors: str, without: Sequence[str] = ()) -> tuple[Drawn, ...]:
+        """Its verbs that can be drawn, for these actors."""
+        return tuple(
+            Drawn(actors=actors or cls.actors, verb=name, lists=one.lists)
+            for name, one in cls.verbs.items()
+            if one.lists is not None and name not in without
+        )
+
+    def speaks(self, step: Step) -> bool:
+        """Whether a step is in this vocabulary."""
+        return step.verb in self.verbs and (not self.actors or step.actor in self.actors)
+
+    async def resolve(self, step: Step) -> Mapping[str, Any]:
+        """Nothing is symbolic, unless a subclass says so."""
+        return {}
+
+    async def carry_out(self, step: Step, meant: Mapping[str, Any]) -> None:
+        """Call the method of the verb."""
+        method: Does = getattr(self, self._methods[step.verb])
+        await method(step, **{**step.arguments, **meant})
