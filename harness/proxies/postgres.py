@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from typing import TypeVar
 
@@ -42,7 +42,7 @@ class Order(ProxyLever):
         self,
         proxy: PostgresProxy,
         act: Act,
-        caller: str | None,
+        callers: tuple[str, ...] | None,
         *,
         times: int | None = None,
         seconds: float = 0.0,
@@ -50,7 +50,7 @@ class Order(ProxyLever):
     ) -> None:
         super().__init__(proxy.thread, act.value)
         self.act = act
-        self.caller = caller
+        self._callers = callers
         self.seconds = seconds
         self.directions = directions  # of a cut: whether back
         self._proxy = proxy
@@ -59,7 +59,7 @@ class Order(ProxyLever):
     def hits(self, act: Act, caller: str) -> bool:
         """Whether it does that to requests of a caller."""
         in_force = self._left != 0 and not self.released.is_set()
-        return in_force and act is self.act and self.caller in (None, caller)
+        return in_force and act is self.act and (self._callers is None or caller in self._callers)
 
     def hit(self) -> None:
         """It did it once."""
@@ -76,12 +76,10 @@ class Order(ProxyLever):
 class HoldOrder(Order):
     """Transactions of a caller wait, and can be let through one by one."""
 
-    def __init__(self, proxy: PostgresProxy, caller: str) -> None:
-        super().__init__(proxy, Act.HOLD, caller)
-        self.dropped = False
-        self.waiting = 0
-        self.credit = 0
-        self.passing: Connection | None = None  # whose transaction was let through
+    dropped = False
+    waiting = 0
+    credit = 0
+    passing: Connection | None = None  # whose transaction was let through
 
     async def pass_one(self) -> int:
         """Let one transaction through and wait until it is over or the next one is held."""
@@ -116,54 +114,54 @@ class PostgresProxy:
         self._ports: dict[str, int] = {}
         self._changed = asyncio.Event()
 
-    async def way(self, caller: str) -> int:
-        """The port at which a caller finds the database."""
+    def way(self, caller: str) -> int:
+        """The port at which a caller finds the database; it listens from the first time."""
         if caller not in self._ports:
-            self._ports[caller] = await self.thread.carry_out(Way(self, caller).listen())
+            self._ports[caller] = self.thread.order(Way(self, caller).listen())
         return self._ports[caller]
 
     def close(self) -> None:
         """Hang up everywhere and end the thread."""
         self.thread.close()
 
-    # ── levers ───────────────────────────────────────────────────────────────────────────────────
+    # ── levers; `caller` is one of those who were given a way, None is all of them ───────────────
 
-    async def refuse(self, caller: str | None = None) -> Order:
+    def refuse(self, caller: str | None = None) -> Order:
         """Reset whoever connects or asks."""
-        return await self._pull(Order(self, Act.REFUSE, caller))
+        return self._pull(Order(self, Act.REFUSE, _callers(caller)))
 
-    async def slow(self, seconds: float, caller: str | None = None) -> Order:
+    def slow(self, seconds: float, caller: str | None = None) -> Order:
         """A transaction waits before the database sees it."""
-        return await self._pull(Order(self, Act.SLOW, caller, seconds=seconds))
+        return self._pull(Order(self, Act.SLOW, _callers(caller), seconds=seconds))
 
-    async def fail(self, caller: str | None = None) -> Order:
+    def fail(self, caller: str | None = None) -> Order:
         """A transaction is answered with a hard SQL error and does nothing."""
-        return await self._pull(Order(self, Act.FAIL, caller))
+        return self._pull(Order(self, Act.FAIL, _callers(caller)))
 
-    async def lose_replies(self, caller: str | None = None, *, times: int | None = None) -> Order:
+    def lose_replies(self, caller: str | None = None, times: int | None = None) -> Order:
         """Transactions are carried out; the replies are lost and the connections break."""
-        return await self._pull(Order(self, Act.LOSE_REPLIES, caller, times=times))
+        return self._pull(Order(self, Act.LOSE_REPLIES, _callers(caller), times=times))
 
-    async def drop_requests(self, caller: str | None = None, *, times: int | None = None) -> Order:
+    def drop_requests(self, caller: str | None = None, times: int | None = None) -> Order:
         """Requests are lost and the connections break."""
-        return await self._pull(Order(self, Act.DROP_REQUESTS, caller, times=times))
+        return self._pull(Order(self, Act.DROP_REQUESTS, _callers(caller), times=times))
 
-    async def hold(self, caller: str) -> HoldOrder:
+    def hold(self, caller: str) -> HoldOrder:
         """Transactions that begin wait here."""
-        return await self._pull(HoldOrder(self, caller))
+        return self._pull(HoldOrder(self, Act.HOLD, _callers(caller)))
 
-    async def cut(self, caller: str | None, *, there: bool, back: bool) -> Order:
+    def cut(self, callers: Sequence[str], *, requests: bool = True, replies: bool = True) -> Order:
         """Nothing passes to the database, or back; it waits until the cut is released."""
-        directions = tuple(way for way, closed in ((False, there), (True, back)) if closed)
-        return await self._pull(Order(self, Act.CUT, caller, directions=directions))
+        directions = tuple(way for way, held in ((False, requests), (True, replies)) if held)
+        return self._pull(Order(self, Act.CUT, tuple(callers), directions=directions))
 
-    async def _pull(self, order: Pulled) -> Pulled:
-        async def act() -> Pulled:
+    def _pull(self, order: Pulled) -> Pulled:
+        async def act() -> None:
             self.orders[order] = None
             self.changed()
-            return order
 
-        return await self.thread.carry_out(act())
+        self.thread.order(act())
+        return order
 
     # ── in the thread ────────────────────────────────────────────────────────────────────────────
 
@@ -292,3 +290,7 @@ class Way:
             connection.in_transaction = False
             self.answered(connection)
             connection.abort()
+
+
+def _callers(caller: str | None) -> tuple[str, ...] | None:
+    return None if caller is None else (caller,)

@@ -283,7 +283,7 @@ class OnPostgres(_OnRealLoop):
         self._execute("DELETE FROM logs")
 
     def node(self) -> Node:
-        port = self._order(self._proxy.way(str(len(self._nodes))))
+        port = self._proxy.way(str(len(self._nodes)))
         dsn = make_conninfo(self._database.dsn, port=port, sslmode="disable", gssencmode="disable")
         gate = WatchedGate()
         node = Node(plane=PostgresControlPlane(dsn, gate=gate), gate=gate)
@@ -298,11 +298,11 @@ class OnPostgres(_OnRealLoop):
             Trouble.LOST: self._proxy.lose_replies,
         }.get(trouble)
         if pull is not None:
-            lever = self._order(pull(caller))
+            lever = pull(caller)
             try:
                 yield
             finally:
-                self._order(lever.release())
+                self._proxy.thread.order(lever.release())
             return
         hide = self._database.hide
         begin, end = {
@@ -334,9 +334,6 @@ class OnPostgres(_OnRealLoop):
             self.run(node.plane.close())
         self._proxy.close()
         super().close()
-
-    def _order(self, work: Coroutine[Any, Any, Returned]) -> Returned:
-        return self._proxy.thread.order(work)
 
     def _execute(self, statement: str) -> None:
         with psycopg.connect(self._database.dsn, autocommit=True) as connection:
