@@ -65,7 +65,7 @@ class LiveDeployment:
         self._names = ((CONTROLLER,) if controller else (), tuple(map(broker_name, brokers)))
         self._live_levers = LiveLevers(nodes, self.clients, links=links, hurting=hurting)
         self.levers: Levers = self._live_levers
-        self._writer = slot.writer
+        self._slot = slot
         self._runner = asyncio.Runner()
         self._looks: dict[str, Probe] = {}
         if brokers:
@@ -85,7 +85,7 @@ class LiveDeployment:
         finally:
             self._runner.close()
         if kind is None:  # else something is missing from this shard, and must be seen to be
-            self._writer.close()
+            self._slot.writer.close()
 
     async def close(self) -> None:
         """End what the deployment has under way in its loop."""

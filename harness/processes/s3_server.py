@@ -131,17 +131,19 @@ class SeaweedServer:
         if watcher is not None:
             watcher.communicate(timeout=STOP_TIMEOUT_S)
 
-    def url(self, bucket: str) -> str:
-        """How to reach a bucket, for `open_object_store`; it is made if there is none."""
+    def url(self, bucket: str, *, through: str | None = None) -> str:
+        """How to reach a bucket, for `open_object_store`, also through a proxy at that endpoint; it
+        is made if there is none."""
         if bucket not in self._buckets:
             self._make_bucket(bucket)
             self._buckets.append(bucket)
         keys = {"access_key_id": self.access_key_id, "secret_access_key": self.secret_access_key}
-        query = urlencode({"endpoint": self._endpoint, "region": REGION, **keys}, safe=":/")
+        query = urlencode({"endpoint": through or self.endpoint, "region": REGION, **keys}, safe=":/")
         return f"s3://{bucket}?{query}"
 
     @property
-    def _endpoint(self) -> str:
+    def endpoint(self) -> str:
+        """Where it listens."""
         return f"http://{HOST}:{self.port}"
 
     def _launch(self, folder: Path) -> None:
@@ -198,7 +200,7 @@ class SeaweedServer:
     def _store(self, bucket: str) -> S3Store:
         return S3Store(
             bucket,
-            endpoint=self._endpoint,
+            endpoint=self.endpoint,
             region=REGION,
             access_key_id=self.access_key_id,
             secret_access_key=self.secret_access_key,

@@ -11,7 +11,7 @@ from harness.history.run_slot import take_slot
 from harness.simulation.simulation import Simulation
 from harness.sut.model import Sut
 from harness.worlds.memory_store import MemoryStore
-from harness.worlds.mutants import split_mutants
+from harness.deployments.mutants import split_mutants
 from harness.worlds.sim import SimTransport, Store
 from harness.worlds.world import PlayedWorld
 from reference_impl.decisions import SqlMutant, mutated
@@ -29,7 +29,7 @@ def open_sim(
     """A simulated world around the reference, in memory unless the system says otherwise."""
     if sut.reference is None:
         raise UsageError(f"{sut.name} cannot be simulated: only the reference can")
-    python_mutants, sql_mutants = split_mutants(sut)
+    python_mutants, sql_mutants = split_mutants(sut.reference.mutants)
     kind = sut.reference.control_plane or "memory"
     if kind == "memory" and sql_mutants:
         name = sql_mutants[0][0]
