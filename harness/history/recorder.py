@@ -95,6 +95,11 @@ class Recorder:
         self._faults = count(1)
         self._in_force: dict[tuple[str, str], str] = {}
 
+    @property
+    def lines(self) -> int:
+        """How many events were written."""
+        return self._writer.lines
+
     def node(self, client: str) -> int:
         """The node number of a client; the first client is node 1."""
         return self._nodes.setdefault(client, len(self._nodes) + 1)

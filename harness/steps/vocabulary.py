@@ -8,7 +8,7 @@
 A verb is an async method that is given the step and its arguments by name. It runs inside the loop
 of the deployment, live or simulated, and returns when the step is over; what it began and left
 open (a load, a fault) goes on. A step that is out of place, because others were taken away,
-does nothing. Verbs without lists are never drawn, only written.
+does nothing. A verb that is not to be drawn is only ever written.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from harness.steps.step import Step
 
 Choices = Sequence[Any] | Callable[[Any], Sequence[Any]]  # or what makes the list for a trial
 Does = Callable[..., Awaitable[None]]
+ACTOR = "actor"
 _MARK = "_tidemark_verb"
 
 
@@ -43,13 +44,19 @@ class Drawn:
     lists: Mapping[str, Choices]
 
 
-def verb(**lists: Choices) -> Callable[[Does], Does]:
-    """Mark an async method as a verb; with lists for its arguments it can be drawn."""
+def lists_for(trial: Any, one: Drawn) -> Mapping[str, Sequence[Any]]:
+    """The actor and the arguments of a verb, and what each of them may be in a trial."""
+    lists: dict[str, Choices] = {ACTOR: one.actors, **one.lists}
+    return {name: how(trial) if callable(how) else how for name, how in lists.items()}
+
+
+def verb(*, drawn: bool = True, **lists: Choices) -> Callable[[Does], Does]:
+    """Mark an async method as a verb, and say what its arguments are drawn from, if it is."""
 
     def mark(method: Does) -> Does:
         sentence = (method.__doc__ or "").strip().partition("\n")[0]
         name = method.__name__.replace("_", "-")
-        setattr(method, _MARK, Verb(name=name, does=sentence, lists=lists or None))
+        setattr(method, _MARK, Verb(name=name, does=sentence, lists=lists if drawn else None))
         return method
 
     return mark
