@@ -18,6 +18,7 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import reference_impl
+from harness.deployments.mutants import split_mutants
 from harness.errors import LabBroken, LabError, UsageError
 from harness.history import Run
 from harness.history.recorder import Evidence, Operation, Recorder
@@ -27,7 +28,6 @@ from harness.processes.program import Program
 from harness.steps.order import ALL_VERBS
 from harness.sut.model import Sut
 from harness.worlds.clients import Client, Patience, ProgramTransport
-from harness.deployments.mutants import split_mutants
 from harness.worlds.postgres_links import LOOPBACK, Link, Proxies, Upstream
 from harness.worlds.world import PlayedWorld
 
