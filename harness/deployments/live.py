@@ -23,7 +23,7 @@ from harness.errors import UsageError
 from harness.history import Run
 from harness.history.recorder import Recorder
 from harness.history.run_slot import take_slot
-from harness.proxies.links import LinkProxy
+from harness.proxies.links import LAB_HOST, LinkProxy
 from reference_impl.live.network import StreamNetwork
 from reference_impl.ports import Address, Network
 
@@ -63,18 +63,18 @@ class LiveDeployment:
             lock=threading.RLock(),
             first_node=FIRST_CLIENT_ID if brokers else 1,
         )
-        self.network: Network = StreamNetwork()
+        self.network: Network = StreamNetwork(LAB_HOST if links is not None else None)
         self.clients: dict[str, LiveClient] = {}
         self._live_nodes = nodes
         self._links = links
         self._names = ((CONTROLLER,) if controller else (), tuple(map(broker_name, brokers)))
-        self._live_levers = LiveLevers(nodes, self.clients, links=links, hurting=hurting)
+        self._live_levers = self.make_levers(hurting)
         self.levers: Levers = self._live_levers
         self._slot = slot
         self._runner = asyncio.Runner()
         self._looks: dict[str, Probe] = {}
-        if brokers:
-            self._offer_probes()
+        self.probes: frozenset[str] = frozenset()
+        self._offer_probes()
 
     def __enter__(self) -> Self:
         return self
@@ -95,7 +95,7 @@ class LiveDeployment:
     async def close(self) -> None:
         """End what the deployment has under way in its loop."""
         for client in self.clients.values():
-            await client.kill()
+            await client.close()
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Carry out work in the loop of this deployment; the loop stays for the next time."""
@@ -123,6 +123,10 @@ class LiveDeployment:
         """The host's clock that never goes back."""
         return time.monotonic_ns()
 
+    def make_levers(self, hurting: frozenset[str]) -> LiveLevers:
+        """Its levers; subclasses make some that also act on services."""
+        return LiveLevers(self._live_nodes, self.clients, links=self._links, hurting=hurting)
+
     # ── clients ──────────────────────────────────────────────────────────────────────────────────
 
     async def client(self, name: str) -> LiveClient:
@@ -139,11 +143,6 @@ class LiveDeployment:
 
     # ── probes ───────────────────────────────────────────────────────────────────────────────────
 
-    @property
-    def probes(self) -> frozenset[str]:
-        """What can be looked at."""
-        return frozenset(self._looks)
-
     async def probe(self, what: str) -> list[Row]:
         """Look from outside."""
         if what not in self._looks:
@@ -154,10 +153,12 @@ class LiveDeployment:
     def offer(self, what: str, look: Probe) -> None:
         """Add a probe."""
         self._looks[what] = look
+        self.probes = frozenset(self._looks)
 
     def _offer_probes(self) -> None:
         nodes, names = self._live_nodes, [name for role in self._names for name in role]
-        self.offer("nodes", lambda: asyncio.to_thread(self._seen, names))
+        if any(nodes.state(name) is not None for name in names):
+            self.offer("nodes", lambda: asyncio.to_thread(self._seen, names))
         folders = {name: nodes.data_folder(name) for name in names}
         if any(folder is not None for folder in folders.values()):
             self.offer("files", lambda: asyncio.to_thread(self._files, names))
