@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.history import read_history
-from harness.steps import Outcome, SimulatedMachine, done, step
+from harness.history.outcome import Outcome, done
+from harness.steps.machine import SimulatedMachine, step
 from reference_impl.decisions import Mutant, decision
 from reference_impl.ports import Address, Connection, Ports
 

@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import pytest
 
-from harness.steps import SimulatedMachine, Violated, explore, step
 from harness.steps.dice import Dice
-from harness.steps.explore import Unrepeatable
+from harness.steps.explore import Unrepeatable, explore
+from harness.steps.machine import SimulatedMachine, Violated, step
 from harness.steps.program import program_of
 
 NUMBERS = range(100)

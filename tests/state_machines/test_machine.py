@@ -11,7 +11,8 @@ from counter_machine import MUTANTS, CounterMachine, StumblingMachine
 
 from harness.cli.app import app
 from harness.errors import UsageError
-from harness.steps import SimulatedMachine, Violated, explore
+from harness.steps.explore import explore
+from harness.steps.machine import SimulatedMachine, Violated
 from harness.steps.program import program_of
 from harness.steps.replay import replay
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from harness.history import read_history
-from harness.steps import Outcome, SimulatedMachine, done, step
+from harness.history.outcome import Outcome, done
+from harness.steps.machine import SimulatedMachine, step
 from reference_impl.ports import Address, Connection, Ports
 from spark_checkers.linearizability import model_named, search_events
 

@@ -13,7 +13,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from harness.cli.benches.machines import HOME, IdleMachine, RegisterMachine, register
 from harness.cli.benches.measured import Measured, timed
 from harness.simulation.simulation import Simulation
-from harness.steps import explore
+from harness.steps.explore import explore
 from reference_impl.live.network import StreamNetwork
 from reference_impl.ports import Address, Connection, Ports
 
