@@ -17,7 +17,7 @@ from conformance.mutants import ONLY_SIMULATED
 from conformance.profiles.profile import Shown
 from harness.history.run import HISTORY_FILE
 from harness.steps.explore import play
-from harness.steps.program import Step
+from harness.steps.machine_program import Step
 from reference_impl.decisions import Mutant, load_mutant
 
 SEED = 1

@@ -14,17 +14,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
 
-Result = TypeVar("Result")
+from harness.proxies.thread import LOOPBACK, LoopThread
 
-LOOPBACK = "127.0.0.1"
 CLIENTS = "clients"
 _CHUNK = 1 << 16
-_ORDER_S = 10.0
 _PORTS_TRIED = 20
 
 
@@ -73,13 +69,9 @@ class LinkProxy:
         }
         self._upstream: dict[str, int] = {}
         self._cuts: list[Cut] = []
-        self._tasks: list[asyncio.Task[None]] = []
-        self._servers: list[asyncio.Server] = []
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._serve, name="link-proxy", daemon=True)
-        self._thread.start()
+        self._thread = LoopThread("link-proxy")
         try:
-            self.ports = {name: self._order(self._listen(name, names)) for name in names}
+            self.ports = {name: self._thread.order(self._listen(name, names)) for name in names}
         except BaseException:
             self.close()
             raise
@@ -99,7 +91,7 @@ class LinkProxy:
             self._cuts.append(made)
             return made
 
-        return self._order(begin())
+        return self._thread.order(begin())
 
     def heal(self, cut: Cut) -> None:
         """Let everything pass that was held."""
@@ -108,47 +100,25 @@ class LinkProxy:
             self._cuts.remove(cut)
             cut.healed.set()
 
-        self._order(end())
+        self._thread.order(end())
 
     def close(self) -> None:
         """Hang up everywhere and end the thread."""
-        if self._loop.is_closed():
-            return
-        self._order(self._hang_up())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(_ORDER_S)
-        self._loop.close()
+        self._thread.close()
 
     # ── in the thread ────────────────────────────────────────────────────────────────────────────
 
-    def _serve(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_forever()
-
-    def _order(self, work: Coroutine[Any, Any, Result]) -> Result:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(_ORDER_S)
-
-    async def _hang_up(self) -> None:
-        for server in self._servers:
-            server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
     async def _listen(self, name: str, callers: Sequence[str]) -> int:
-        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = self._loop.create_task(self._carry(name, reader, writer))
-            self._tasks.append(task)
-            task.add_done_callback(self._tasks.remove)
+        async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await self._carry(name, reader, writer)
 
         hosts = [host for one in callers if (host := host_between(one, name)) in self._called]
         for left in reversed(range(_PORTS_TRIED)):
-            server = await asyncio.start_server(accept, LOOPBACK, 0)
-            self._servers.append(server)
+            server = await self._thread.listen(accept)
             port: int = server.sockets[0].getsockname()[1]
             try:
                 if hosts:
-                    self._servers.append(await asyncio.start_server(accept, hosts, port))
+                    await self._thread.listen(accept, hosts, port)
             except OSError:  # somebody has that port at one of the addresses
                 server.close()
                 if not left:

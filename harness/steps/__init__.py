@@ -1,1 +1,1 @@
-"""Steps, what plays them, and state machines that draw them."""
+"""Lists of steps, the player that carries them out, and programs drawn, shrunk and replayed."""
