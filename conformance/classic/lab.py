@@ -208,7 +208,7 @@ def _in_containers(run: Run, sut: Sut, seed: int, shard: str) -> Iterator[Opened
 
 
 def _logs(run: Run, shard: str) -> Path:
-    return run.folder / KAFKA_LOGS / ("" if shard == SHARD else shard)
+    return run.folder / KAFKA_LOGS / shard
 
 
 OPENERS: Mapping[tuple[str, str], Callable[..., AbstractContextManager[Opened]]] = {
