@@ -16,6 +16,7 @@ from harness.sut import Sut
 from harness.sut.adapter import CONTROL_PLANE
 from harness.workloads.boundary import generate
 from harness.worlds import World, open_world
+from harness.worlds.player import FAULTS
 from reference_impl.decisions import SqlMutant
 
 OLDER_SCHEMA = 2
@@ -71,6 +72,10 @@ class Migration(Profile):
         for part, scenario in enumerate(older, start=1):
             _play_from_older_schema(run, sut, plan, scenario, part, played, progress)
         return played
+
+    def faults_of(self, scenario: Scenario) -> tuple[str, ...]:
+        """Those of its verbs that are faults."""
+        return tuple(FAULTS[verb][0] for verb in sorted(scenario.verbs()) if verb in FAULTS)
 
     def mutants(self, world: str) -> Mapping[str, AnyMutant]:
         """Those of the register."""

@@ -90,6 +90,13 @@ def _simulated(asked: Asked) -> Opened:
     )
 
 
+@opens("reference", "process")
+def _as_processes(asked: Asked) -> Opened:
+    from harness.deployments.process import open_process
+
+    return open_process(asked.run, asked.plan, part=asked.part, shard=asked.shard)
+
+
 @opens("apache-kafka", "process")
 def _from_jars(asked: Asked) -> Opened:
     from harness.deployments.apache_kafka.deployed import kafka_from_jars

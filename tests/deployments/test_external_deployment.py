@@ -255,8 +255,8 @@ def test_metrics_are_rows_of_name_labels_and_value(deploy: Deploy) -> None:
         (b"<html>log in</html>", 200, ProtocolBreach, "got:  <html>"),
         (b"commits three", 200, ProtocolBreach, "no sample"),
         (b'commits{topic="a} 3', 200, ProtocolBreach, "no sample"),
-        (b"", 503, CannotConnect, "503"),
-        (b"a 1\n" * 60, 200, AdapterError, "longer than 200 bytes"),
+        (b"", 503, CannotConnect, "answers HTTP/1.0 503 Service Unavailable, not 200"),
+        (b"a 1\n" * 100, 200, AdapterError, "longer than 300 bytes"),
     ],
 )
 def test_a_page_that_is_none_is_told(
@@ -267,18 +267,24 @@ def test_a_page_that_is_none_is_told(
     error: type[AdapterError],
     said: str,
 ) -> None:
-    monkeypatch.setattr(hooks, "METRICS_BYTES", 200)
+    monkeypatch.setattr(hooks, "METRICS_BYTES", 300)
     with page(body, status) as address:
         system = deploy(metrics=address)
         with pytest.raises(error, match=said):
             system.run(system.probe("metrics"))
 
 
+def test_nobody_at_the_address_of_the_page_is_one_sentence(deploy: Deploy) -> None:
+    system = deploy(metrics="http://127.0.0.1:1/metrics")
+
+    with pytest.raises(CannotConnect, match=r"hook metrics .* cannot be read: .* failed"):
+        system.run(system.probe("metrics"))
+
+
 def test_a_server_that_never_ends_its_page_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hooks, "LOOK_S", 0.1)
 
     async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.0 200 OK\r\n\r\n")
         try:
             while not writer.is_closing():
                 writer.write(b"a")
@@ -290,7 +296,7 @@ def test_a_server_that_never_ends_its_page_is_left(monkeypatch: pytest.MonkeyPat
         server = await asyncio.start_server(drip, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         hook = Hook(name="metrics", scheme="http://", target=f"127.0.0.1:{port}/")
-        with pytest.raises(CannotConnect, match="did not end within"):
+        with pytest.raises(CannotConnect, match=r"did not end within 0\.1 s"):
             await hooks.look_at_metrics(hook)
         server.close()
 
@@ -353,7 +359,7 @@ def test_a_trace_gives_each_complete_line_once(deploy: Deploy, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (None, "cannot be read: No such file"),
+        (None, "cannot be read: there is no such file"),
         ("[1]\n", "not a JSON object"),
         ("put object 7\n", "got:  put object 7"),
         ('{"a": "\\ud800"}\n', "not a JSON object"),
