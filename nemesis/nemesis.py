@@ -132,7 +132,7 @@ class Nemesis:
         """Who is hit: of several nodes those that can be."""
         states = await self._states()
         self._finder.silent = tuple(states)
-        found = await self._finder.find(asked, fault.takes, fault.roles[0])
+        found = await self._finder.find(asked, fault.takes, fault.roles[0].value)
         nodes = tuple(one for one in found.nodes if _can_be_hit(fault, states.get(one)))
         if found.nodes and not nodes:
             raise NoTarget(f"{found.label} is {states[found.nodes[0]].value}")

@@ -63,7 +63,6 @@ LEVERS: Mapping[str, str] = MappingProxyType(
         "heal": "refuse",
         "break": "fail",
         "mend": "fail",
-        "upgrade": "upgrade",
     }
 )
 
@@ -149,13 +148,12 @@ class BoundarySteps(Vocabulary):
     @property
     def able(self) -> frozenset[str]:
         """All verbs that can be played here."""
-        offered, probes = self._on.levers.offered, self._on.probes
-        without = () if "control_plane" in probes else ("probe",)
-        return frozenset(
-            one
-            for one in self.verbs
-            if LEVERS.get(one, one) in offered or (one not in LEVERS and one not in without)
-        )
+        missing = {one for one, lever in LEVERS.items() if lever not in self._on.levers.offered}
+        if "control_plane" not in self._on.probes:
+            missing.add("probe")
+        if not self._on.upgrades:
+            missing.add("upgrade")
+        return frozenset(self.verbs) - missing
 
     # ── playing ──────────────────────────────────────────────────────────────────────────────────
 
