@@ -61,8 +61,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """All is reported; threads and processes that are left get a while, not for ever."""
-    _end_the_process_after(config, _limit(config, "time_limit_s"))
+    """All is reported; threads and processes that are left get a while, not for ever.
+
+    A worker of xdist waits for the others, and is ended by the process that started it.
+    """
+    if not hasattr(config, "workerinput"):
+        _end_the_process_after(config, _limit(config, "time_limit_s"))
 
 
 def stacks() -> str:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from harness.deployments.deployment import Deployment, Role
 from harness.levers import Lever
 from nemesis.fault import Fault, OnHold, Options
-from nemesis.pulled import Counted
 from nemesis.services import outages, pulling
 from nemesis.targets import Takes, Target
+from nemesis.together import Counted
 
 _ROLES = (Role.CONTROL_PLANE,)
 _ONE = "client {client}"

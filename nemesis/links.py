@@ -11,8 +11,8 @@ from types import MappingProxyType
 from harness.deployments.deployment import Deployment, Role
 from harness.levers import Lever
 from nemesis.fault import NODES, ONE_LEADER, Fault, Options
-from nemesis.pulled import pull_all
 from nemesis.targets import Takes, Target
+from nemesis.together import pull_all
 
 # As long as all brokers hear the controller they agree on who leads.
 _UNHEARD = MappingProxyType({Role.CONTROLLER: ONE_LEADER})

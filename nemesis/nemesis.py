@@ -18,9 +18,9 @@ from harness.errors import UsageError
 from harness.history.recorder import Fault as FaultLine
 from nemesis.fault import Fault, OnHold, State
 from nemesis.faults import FAULTS
-from nemesis.offered import not_offered
-from nemesis.pulled import Together
+from nemesis.offered import levers_missing
 from nemesis.targets import Finder, NoTarget, Target
+from nemesis.together import Together
 
 HOLD = "hold-request"
 
@@ -58,28 +58,33 @@ class Nemesis:
         return tuple(self._begun)
 
     def in_force(self, name: str, target: str) -> Active | None:
-        """The fault of that name that was begun on that target, as it was asked for."""
-        same = (one for one in self._begun if (one.fault.name, one.asked) == (name, target))
-        return next(same, None)
+        """The fault of that name that was begun on that target, as it was asked for or found."""
+        same = (one for one in self._begun if one.fault.name == name)
+        return next((one for one in same if target in (one.asked, one.target.label)), None)
+
+    async def find(self, name: str, target: str) -> Target:
+        """Whom a fault would hit now; NoTarget if it would be out of place."""
+        return await self._find(_fault(name, {}), target)
 
     async def begin(
-        self, name: str, target: str = "", *, part: str | None = None, **options: Any
+        self, name: str, target: str | Target = "", *, part: str | None = None, **options: Any
     ) -> Active:
-        """Begin a fault; `part` is the part of the plan that asks for it.
+        """Begin a fault on a target, named or found; `part` of the plan asks for it.
 
         A fault that is in force there already, or whose target is down or cannot be found, is out
         of place: nothing is done or written, so a program without some of its steps is a program.
         """
         fault = _fault(name, options)
-        if (reason := not_offered(self._on, fault)) is not None:
+        asked = target if isinstance(target, str) else target.label
+        if (reason := levers_missing(self._on, fault, asked)) is not None:
             raise UsageError(f"{name}: {reason}")
         try:
             found = await self._find(fault, target)
             hold = self._hold_under(fault, found)
         except NoTarget as why:
-            nowhere = Target(label=target)
-            return Active(fault=fault, asked=target, target=nowhere, out_of_place=str(why))
-        active = Active(fault=fault, asked=target, target=found)
+            nowhere = Target(label=asked)
+            return Active(fault=fault, asked=asked, target=nowhere, out_of_place=str(why))
+        active = Active(fault=fault, asked=asked, target=found)
         options = {**fault.options, **options}
         if hold is not None:
             (options["hold"],) = hold.levers.levers
@@ -128,11 +133,13 @@ class Nemesis:
 
     # ── how ──────────────────────────────────────────────────────────────────────────────────────
 
-    async def _find(self, fault: Fault, asked: str) -> Target:
+    async def _find(self, fault: Fault, asked: str | Target) -> Target:
         """Who is hit: of several nodes those that can be."""
         states = await self._states()
         self._finder.silent = tuple(states)
-        found = await self._finder.find(asked, fault.takes, fault.roles[0].value)
+        found = asked
+        if isinstance(found, str):
+            found = await self._finder.find(found, fault.takes, fault.roles[0].value)
         nodes = tuple(one for one in found.nodes if _can_be_hit(fault, states.get(one)))
         if found.nodes and not nodes:
             raise NoTarget(f"{found.label} is {states[found.nodes[0]].value}")
@@ -146,8 +153,9 @@ class Nemesis:
         """Nodes that are down or stand still, by what was done to them and what can be seen."""
         states: dict[str, State] = {}
         if "nodes" in self._on.probes:
-            rows = await self._on.probe("nodes")
-            states = {str(row["node"]): State.DOWN for row in rows if row["state"] == "ended"}
+            seen = [(str(row["node"]), row["state"]) for row in await self._on.probe("nodes")]
+            running = [node for node, state in seen if state == "running"]  # perhaps once more
+            states = {node: State.DOWN for node, _ in seen if node not in running}
         for active in self._begun:
             if active.fault.state is not State.RUNNING:
                 for node in active.target.nodes:

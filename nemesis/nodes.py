@@ -20,8 +20,8 @@ from nemesis.fault import (
     Options,
     State,
 )
-from nemesis.pulled import pull_all
 from nemesis.targets import Takes, Target, partition_named, who_leads
+from nemesis.together import pull_all
 
 ANOTHER_S = 30.0  # in which another leader has to be named
 LOOK_AGAIN_S = 0.1

@@ -160,7 +160,7 @@ class Finder:
         return max(known, key=lambda one: one.epoch, default=None)
 
     async def _links(self, text: str) -> Target:
-        links = await self._shape(text)
+        links = [link for one in text.split(";") for link in await self._shape(one.strip())]
         label = "; ".join(str(link) for link in links)
         return Target(label=label, links=tuple(links))
 
@@ -216,7 +216,7 @@ class Finder:
     async def _calls(self, text: str, takes: Takes, service: str) -> Target:
         self._service(service)
         caller: str | None = None
-        asked = re.sub(rf"\s*(->|→) {service}$", "", text)
+        asked = re.sub(rf"\s*(->|→)\s*{service}$", "", text)
         if asked not in ("", service):
             (caller, *more) = (await self._nodes(asked)).nodes
             if more:
