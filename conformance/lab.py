@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from conformance.catalogue import CATALOGUE
 from conformance.classic.arena import plan_of
 from conformance.classic.lab import record_classic
 from conformance.classic.offers import part_name, planned_parts
+from conformance.register import Register, open_register
 from conformance.scenario import Scenario, on_topic
 from conformance.scenarios import SCENARIOS
 from harness.errors import LabBroken, UsageError
@@ -25,8 +27,7 @@ from harness.steps.step import Step
 from harness.steps.text import parse
 from harness.sut import Sut
 from harness.workloads.boundary import generate
-from harness.worlds import World, open_world
-from harness.worlds.player import FAULTS
+from harness.workloads.boundary_steps import FAULTS, BoundarySteps
 
 CLASSIC, MIGRATION = "classic", "migration"
 PLAINTEXT = "PLAINTEXT"
@@ -38,7 +39,7 @@ SMOKE = """
     a  call  get t=smoke
 """
 # Without these a register is not certified; the lab can do them to its clients in every world.
-PROMISED = frozenset({"lose-reply", "kill-client", "pause-client"})
+PROMISED = frozenset({"lose-reply", "kill", "pause"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +123,7 @@ def run_plan(sut: Sut, plan: Plan) -> RunPlan:
 
 def scenario_part(scenario: Scenario) -> Part:
     """A scenario as a part of a plan: the rules it exercises, the faults that must land."""
-    faults = tuple(FAULTS[verb][0] for verb in sorted(scenario.verbs()) if verb in FAULTS)
+    faults = tuple(FAULTS[verb] for verb in sorted(scenario.verbs()) if verb in FAULTS)
     return Part(
         name=scenario.slug,
         profile=MIGRATION,
@@ -188,42 +189,42 @@ def _record_migration(
     run: Run, sut: Sut, plan: Plan, recorded: Recorded, progress: Progress
 ) -> None:
     older = [s for s in plan.scenarios if s.older_schema]
-    with open_world(plan.world, run=run, sut=sut, seed=plan.seed) as world:
+    with open_register(plan.world, run=run, sut=sut, seed=plan.seed) as register:
         for scenario in plan.scenarios:
             if not scenario.older_schema:
-                play_scenario(world, scenario, recorded, progress)
+                play_scenario(register, scenario, recorded, progress)
         for number in range(plan.rounds):
             progress(f"round {number + 1} of {plan.rounds}")
-            world.play(_round(plan, number, world.supports))
+            register.play(_round(plan, number, register.supports))
     for part, scenario in enumerate(older, start=1):
         _play_from_older_schema(run, sut, plan, scenario, part, recorded, progress)
 
 
 def smoke(run: Run, sut: Sut, plan: Plan) -> int:
     """Four calls that any register answers; otherwise nothing can be judged."""
-    with open_world(plan.world, run=run, sut=sut, seed=plan.seed, shard="smoke") as world:
-        world.play(parse(SMOKE))
-        if world.unanswered:
+    with open_register(plan.world, run=run, sut=sut, seed=plan.seed, shard="smoke") as register:
+        register.play(parse(SMOKE, BoundarySteps))
+        if register.unanswered:
             raise LabBroken(
-                f"{sut.name} left {world.unanswered} of 4 plain calls without a definite answer;"
+                f"{sut.name} left {register.unanswered} of 4 plain calls without a definite answer;"
                 " no rule can be judged"
             )
     return 4
 
 
 def play_scenario(
-    world: World,
+    register: Register,
     scenario: Scenario,
     recorded: Recorded,
     progress: Progress = lambda text: None,
 ) -> None:
-    """Play a scenario if the world can, else remember why not."""
-    missing = sorted(scenario.verbs() - world.supports)
+    """Play a scenario if that is possible here, else remember why not."""
+    missing = sorted(scenario.verbs() - register.supports)
     if missing:
         recorded.skipped[scenario.slug] = f"this world cannot {', '.join(missing)}"
         return
     progress(scenario.name)
-    world.play(scenario.steps(), part=scenario.slug)
+    register.play(scenario.steps(), part=scenario.slug)
     recorded.played.append(scenario)
 
 
@@ -236,15 +237,16 @@ def _play_from_older_schema(
     recorded: Recorded,
     progress: Progress,
 ) -> None:
-    try:
-        world = open_world(
-            plan.world, run=run, sut=sut, seed=plan.seed, schema_upto=OLDER_SCHEMA, part=part
-        )
-    except UsageError as reason:
-        recorded.skipped[scenario.slug] = str(reason)
-        return
-    with world:
-        play_scenario(world, scenario, recorded, progress)
+    opened = open_register(
+        plan.world, run=run, sut=sut, seed=plan.seed, schema_upto=OLDER_SCHEMA, part=part
+    )
+    with ExitStack() as stack:
+        try:
+            register = stack.enter_context(opened)
+        except UsageError as reason:
+            recorded.skipped[scenario.slug] = str(reason)
+            return
+        play_scenario(register, scenario, recorded, progress)
 
 
 def _round(plan: Plan, number: int, verbs: frozenset[str]) -> list[Step]:

@@ -64,6 +64,14 @@ def open_register(
     shard: str | None = None,
 ) -> Iterator[Register]:
     """A system's control plane in a world; leaving it ends everything that was started."""
+    if world in ("process", "external"):
+        from harness.worlds import open_world
+
+        with open_world(
+            world, run=run, sut=sut, seed=seed, schema_upto=schema_upto, part=part, shard=shard
+        ) as other:
+            yield other  # type: ignore[misc] # until there are deployments
+        return
     opened = _deployment(
         world, run=run, sut=sut, seed=seed, schema_upto=schema_upto, part=part, shard=shard
     )
