@@ -12,6 +12,7 @@ import contextlib
 from collections.abc import AsyncIterator, Callable
 
 from harness.proxies.http import (
+    PIECE_BYTES,
     UNTIL_CLOSE,
     BadHttp,
     Reply,
@@ -47,8 +48,7 @@ from harness.proxies.s3_levers import (
 from harness.proxies.thread import reset
 
 _HANGUPS = (OSError, EOFError)  # half of what was to come is an EOFError
-_PARTING_S = 1.0
-_PARTING_BYTES = 1 << 20
+_PARTING_S = 10.0
 
 
 class Connection:
@@ -213,11 +213,10 @@ class Connection:
     async def _part(self) -> None:
         """Hang up in good order: a client that is still sending can read the answer."""
         self._writer.write_eof()
-        left = _PARTING_BYTES
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PARTING_S):
-                while left > 0 and (data := await self._reader.read(left)):
-                    left -= len(data)
+                while await self._reader.read(PIECE_BYTES):
+                    pass
 
 
 async def _taken(shown: Shown, pieces: AsyncIterator[tuple[bytes, bool]]) -> AsyncIterator[bytes]:

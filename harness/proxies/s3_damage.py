@@ -5,7 +5,7 @@ found is shown as damaged. So a read counts only if it would have been answered 
 the object is not there, if a range does not reach the damage, or if the object has no byte to lose.
 
 What a client may notice beyond the damage: the ETag and the date stay those of the whole object, so
-whoever compares the bytes with an MD5 in the ETag finds the damage; checksums by which a client
+a comparison of the bytes with an MD5 in the ETag finds the damage; checksums by which a client
 would reject the bytes at once (`x-amz-checksum-…`, `Content-MD5`, digests) are left out.
 Not shown as damaged: copies that the server makes itself, listings of versions, and a common prefix
 of a listing whose only object has vanished. A put that must be new still meets the object.

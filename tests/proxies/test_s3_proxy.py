@@ -7,16 +7,16 @@ import itertools
 import re
 from collections.abc import Awaitable, Callable, Iterator
 
+import obstore
 import pytest
 
 from harness.errors import LabBroken
 from harness.levers import Lever, has_acted
 from harness.proxies.s3 import S3Proxy
-from reference_impl.live.object_store import Patience, open_object_store
+from reference_impl.live.object_store import ObstoreObjectStore, Patience, open_object_store
 from reference_impl.ports.object_store import (
     InvalidRange,
     ObjectNotFound,
-    ObjectStore,
     StoreUnavailable,
 )
 
@@ -58,7 +58,7 @@ class Bench:
         self.b1 = self.store("b1")
         self.b2 = self.store("b2")
 
-    def store(self, caller: str) -> ObjectStore:
+    def store(self, caller: str) -> ObstoreObjectStore:
         return open_object_store(self._url.replace(self._server, self.proxy.way(caller)), ONCE)
 
 
@@ -105,6 +105,17 @@ def test_calls_of_many_at_once_do_not_mix(bench: Bench) -> None:
         await asyncio.gather(*(bench.b1.put(key, key.encode() * 5000) for key in keys))
         found = await asyncio.gather(*(bench.b2.get(key) for key in keys))
         assert found == [key.encode() * 5000 for key in keys]
+
+    asyncio.run(story())
+
+
+def test_an_upload_in_parts_passes(bench: Bench) -> None:
+    async def story() -> None:
+        data = LARGE * 2
+        await obstore.put_async(
+            bench.b1._store, bench.key, data, use_multipart=True, chunk_size=5 << 20
+        )
+        assert await bench.direct.get(bench.key) == data
 
     asyncio.run(story())
 
@@ -323,7 +334,7 @@ def test_a_server_that_is_not_there_looks_like_a_broken_connection(bench: Bench)
     asyncio.run(story())
 
 
-def test_whoever_waits_for_a_lever_of_a_closed_proxy_is_told(bench: Bench) -> None:
+def test_waiting_for_a_lever_ends_in_an_error_when_the_proxy_is_closed(bench: Bench) -> None:
     async def story() -> None:
         lever = bench.proxy.refuse()
         waiting = asyncio.ensure_future(lever.acted())
