@@ -32,7 +32,7 @@ class ScriptError(UsageError):
 def parse(text: str, *vocabularies: Words) -> list[Step]:
     """The steps of a text, in order; refuses the first line that could not be played."""
     steps: list[Step] = []
-    follow = {one: one.follow() for one in vocabularies}
+    follow = {one: one.follow_order() for one in vocabularies}
     for number, raw in enumerate(text.splitlines(), start=1):
         try:
             words = shlex.split(raw, comments=True)
@@ -47,7 +47,7 @@ def parse(text: str, *vocabularies: Words) -> list[Step]:
 
 def check_order(steps: Iterable[Step], *vocabularies: Words) -> None:
     """Refuse a list of steps that could not be played in this order."""
-    follow = {one: one.follow() for one in vocabularies}
+    follow = {one: one.follow_order() for one in vocabularies}
     for step in steps:
         vocabulary = _having(step, vocabularies)
         if vocabulary is not None:
@@ -80,13 +80,13 @@ def _read(words: list[str], vocabularies: Iterable[Words], number: int) -> tuple
     verb, *rest = rest
     for one in vocabularies:
         if verb in one.verbs_of(actor):
-            return one, one.read(actor, verb, rest, number)
+            return one, one.read_line(actor, verb, rest, number)
     raise ValueError(f"{actor!r} has no verb {verb!r}; {allowed(verbs, near=verb)}")
 
 
 def _words(step: Step, vocabularies: Iterable[Words]) -> list[str]:
     vocabulary = _having(step, vocabularies)
-    return step_words(step) if vocabulary is None else vocabulary.words(step)
+    return step_words(step) if vocabulary is None else vocabulary.words_of(step)
 
 
 def _having(step: Step, vocabularies: Iterable[Words]) -> Words | None:

@@ -75,7 +75,7 @@ class Speaks(Protocol):
         """Whether a step is in this vocabulary."""
         ...
 
-    def can(self, actor: str) -> Sequence[str]:
+    def verbs_here(self, actor: str) -> Sequence[str]:
         """The verbs that this actor has here."""
         ...
 
@@ -119,7 +119,7 @@ class Vocabulary:
         return tuple(cls.verbs) if not cls.actors or actor in cls.actors else ()
 
     @classmethod
-    def read(cls, actor: str, verb: str, words: Sequence[str], line: int | None) -> Step:
+    def read_line(cls, actor: str, verb: str, words: Sequence[str], line: int | None) -> Step:
         """The step of a line, by the words after its verb; ValueError says what is wrong."""
         arguments = arguments_of(words)
         method = inspect.signature(getattr(cls, cls._methods[verb]))
@@ -133,22 +133,22 @@ class Vocabulary:
         return Step(actor=actor, verb=verb, arguments=MappingProxyType(arguments), line=line)
 
     @classmethod
-    def words(cls, step: Step) -> list[str]:
+    def words_of(cls, step: Step) -> list[str]:
         """The words of a line that reads as this step."""
         return step_words(step)
 
     @classmethod
-    def follow(cls) -> Callable[[Step], None]:
+    def follow_order(cls) -> Callable[[Step], None]:
         """What is called with each step in turn and raises ValueError at one out of order."""
         return lambda step: None
 
-    def can(self, actor: str) -> Sequence[str]:
+    def verbs_here(self, actor: str) -> Sequence[str]:
         """The verbs that this actor has here."""
         return self.verbs_of(actor)
 
     def speaks(self, step: Step) -> bool:
         """Whether a step is in this vocabulary."""
-        return step.verb in self.can(step.actor)
+        return step.verb in self.verbs_here(step.actor)
 
     async def resolve(self, step: Step) -> Mapping[str, Any]:
         """Nothing is symbolic, unless a subclass says so."""

@@ -28,7 +28,7 @@ from harness.steps.step import LAB, LOAD, NEMESIS, Step
 from harness.steps.text import ScriptError, where
 from harness.steps.vocabulary import Vocabulary, verb
 from harness.sut.protocol import Answer
-from harness.workloads.boundary_text import read_line, words_of
+from harness.workloads import boundary_text
 
 # Shorter than the shortest way to the control plane: nothing is carried out before the next step,
 # but a few steps make a difference.
@@ -112,7 +112,7 @@ class BoundarySteps(Vocabulary):
         self._on = deployment
         self._faults = faults
         self._recorder = deployment.recorder
-        self._follow = self.follow()
+        self._follow = self.follow_order()
         self._clients: dict[str, Client] = {}
         self._asked: dict[str, _Asked] = {}
         self._begun: dict[tuple[str, str], Begun] = {}
@@ -127,21 +127,21 @@ class BoundarySteps(Vocabulary):
         return tuple(LAB_VERBS if actor == LAB else CLIENT_VERBS)
 
     @classmethod
-    def read(cls, actor: str, verb: str, words: Sequence[str], line: int | None) -> Step:
+    def read_line(cls, actor: str, verb: str, words: Sequence[str], line: int | None) -> Step:
         """The step of a line, with its call."""
-        return read_line(actor, verb, words, line)
+        return boundary_text.read_line(actor, verb, words, line)
 
     @classmethod
-    def words(cls, step: Step) -> list[str]:
+    def words_of(cls, step: Step) -> list[str]:
         """The words of its line, in short names."""
-        return words_of(step)
+        return boundary_text.words_of(step)
 
     @classmethod
-    def follow(cls) -> Callable[[Step], None]:
+    def follow_order(cls) -> Callable[[Step], None]:
         """By the order table."""
         return Order().follow
 
-    def can(self, actor: str) -> Sequence[str]:
+    def verbs_here(self, actor: str) -> Sequence[str]:
         """Those verbs for which there are levers and probes here."""
         return tuple(one for one in self.verbs_of(actor) if one in self.able)
 

@@ -1,7 +1,7 @@
 """Steps of the control plane's clients as text: calls, short names, named sets of seeds.
 
-    old   hold     initialize b0=100 epoch=5 seeds=A
-    lab   upgrade  t=old p=0,1
+old   hold     initialize b0=100 epoch=5 seeds=A
+lab   upgrade  t=old p=0,1
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from harness.steps.order import CLIENT_VERBS, LAB, LAB_VERBS, Takes
-from harness.steps.step import Step
+from harness.steps.order import CLIENT_VERBS, LAB_VERBS, Takes
+from harness.steps.step import LAB, Step
 from harness.steps.text import ScriptError
 from harness.steps.words import allowed
 from harness.sut.calls import (
@@ -40,9 +40,7 @@ def read_line(actor: str, verb: str, words: Sequence[str], line: int | None) -> 
     call = _call(verb, takes, words)
     if call is None:
         return Step(actor=actor, verb=verb, line=line)
-    return Step(
-        actor=actor, verb=verb, f=call.f, arguments=_arguments(call, words[1:]), line=line
-    )
+    return Step(actor=actor, verb=verb, f=call.f, arguments=_arguments(call, words[1:]), line=line)
 
 
 def words_of(step: Step) -> list[str]:

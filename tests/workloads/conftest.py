@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from recording import Play, Recording, read_shard
 
+from conformance.register import open_register
 from harness.history import Run
 from harness.sut import Sut, reference_sut
 from harness.workloads import BoundarySteps, parse
-from conformance.register import open_register
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from conformance.register import open_register
 from harness.history import Run
 from harness.sut import reference_sut
-from conformance.register import open_register
 from harness.workloads import generate
 
 ROOT = Path(__file__).parents[2]

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from recording import Line, read_shard
 
+from conformance.register import open_register
 from harness.history import Run
 from harness.steps.order import ALL_VERBS, LAB
 from harness.sut import UsageError, reference_sut
 from harness.workloads import BoundarySteps, check_order, generate
-from conformance.register import open_register
 
 SEEDS = 12
 EXTERNAL_VERBS = frozenset({"call", "begin", "end", "kill", "pause", "resume", "lose"})
