@@ -161,6 +161,39 @@ def test_a_cut_of_the_way_back_keeps_the_reply_of_what_was_done(bare: SimDeploym
     bare.run(play())
 
 
+def test_a_call_that_one_lever_held_does_not_wait_for_one_that_is_over(
+    bare: SimDeployment,
+) -> None:
+    async def play() -> None:
+        client = await bare.client("a")
+        hold = await bare.levers.hold(CONTROL_PLANE, "client-a")
+        cut = await bare.levers.cut(["client-a"], [CONTROL_PLANE], both=True)
+        asking = begun(asks_control_plane(client))
+        await hold.acted()
+        await cut.release()
+        await hold.release()
+        assert await asking
+
+    bare.run(play())
+
+
+def test_a_service_that_is_killed_takes_along_the_replies_under_way(bare: SimDeployment) -> None:
+    async def play() -> None:
+        client = await bare.client("a")
+        asking = begun(asks_control_plane(client))
+        while not await bare.probe("control_plane"):
+            await asyncio.sleep(0.00001)
+        down = await bare.levers.kill_service(CONTROL_PLANE)
+        assert not has_acted(down.counts)
+        assert not await asking
+        assert not await asks_control_plane(client)
+        assert down.counts == {"calls_broken": 2}
+        await down.release()
+        assert await asks_control_plane(client)
+
+    bare.run(play())
+
+
 def carried_out(system: SimDeployment, *, urged: bool) -> int:
     """How long a call takes that was begun, in microseconds."""
 

@@ -23,7 +23,9 @@ Line = dict[str, Any]
 Meet = Callable[[Client], Awaitable[object]]
 PROPERTIES = {"broker.session.timeout.ms": "1000", "broker.heartbeat.interval.ms": "300"}
 SMALL = DeploymentPlan(brokers=0, control_plane="memory", object_store="memory")
-CLUSTER = DeploymentPlan(brokers=3, properties=PROPERTIES)
+CLUSTER = DeploymentPlan(
+    brokers=3, properties=PROPERTIES, control_plane="memory", object_store="memory"
+)
 LONG_S = 6.0
 
 

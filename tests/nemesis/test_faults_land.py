@@ -13,6 +13,7 @@ from harness.deployments.deployment import Client
 from harness.deployments.offers import OFFERS
 from nemesis.fault import State
 from nemesis.faults import FAULTS
+from nemesis.table import where_possible
 
 
 async def ask(client: Client) -> object:
@@ -34,12 +35,14 @@ OF_CLIENTS: dict[str, tuple[str, Meet]] = {
     "object-store-slow": ("object-store", get),
     "object-store-broken": ("client a", get),
     "object-store-reply-lost": ("", get),
+    "object-store-killed": ("", get),
     "object-vanished": ("an object", get),
     "object-torn": ("object key", get),
     "object-corrupt": ("key", get),
     "control-plane-refused": ("", ask),
     "control-plane-slow": ("control-plane", ask),
     "control-plane-broken": ("client a -> control-plane", ask),
+    "control-plane-killed": ("", ask),
     "control-plane-conflict": ("", ask),
     "lose-reply": ("client a", ask),
     "drop-request": ("client a", ask),
@@ -78,12 +81,14 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 
 
 def test_every_fault_of_the_simulation_is_tried_here() -> None:
-    possible = {
-        fault.name
-        for fault in FAULTS.values()
-        if OFFERS["sim", "reference"].issuperset(fault.levers)
-    }
+    offer = OFFERS["sim", "reference"]
+    possible = {fault.name for fault in FAULTS.values() if where_possible(fault, offer) == "yes"}
+
     assert {*OF_CLIENTS, *OF_BROKERS, *FAILING_DISKS, "split-request"} == possible
+
+
+def test_the_simulation_offers_what_the_table_says(cluster: Bench) -> None:
+    assert cluster.system.levers.offered == OFFERS["sim", "reference"].levers
 
 
 @pytest.mark.parametrize("name", OF_CLIENTS)

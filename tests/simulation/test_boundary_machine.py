@@ -11,8 +11,8 @@ from conformance.mutants import boundary
 from harness.rules import Verdict
 from harness.steps.explore import explore
 from harness.steps.machine import SimulatedMachine, Violated
-from harness.steps.machine_replay import replay
 from harness.steps.machine_program import program_of
+from harness.steps.machine_replay import replay
 
 pytestmark = pytest.mark.sim
 
