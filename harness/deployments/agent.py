@@ -100,7 +100,10 @@ class Agent:
             program = await asyncio.to_thread(self._start, *self._listeners())
             try:
                 self._program = program
-                read_ready(await self._printed(line, READY_S), called=self._called)
+                said = await self._printed(line, READY_S)
+                if said is None:
+                    raise LabBroken(f"{self._called} printed no ready line within {READY_S:g} s")
+                read_ready(said, called=self._called)
             except BaseException:
                 self._program = None
                 await asyncio.to_thread(program.kill)
@@ -112,30 +115,28 @@ class Agent:
             program = self._program
             if program is None:
                 raise ClientLost(f"{self._called} was killed")
-            line = self._next_line()
             if program.silent:
                 raise self._broken(program)
             self._asked += 1
+            line = self._next_line()
             program.send(question(self._asked, f, arguments))
-            try:
-                said = await self._printed(line, self._answer_s)
-            except LabBroken:
-                if program.silent or not self._answered:
-                    raise
+            said = await self._printed(line, self._answer_s)
+            if said is None:
                 await self.kill()
+                if not self._answered:
+                    raise LabBroken(f"{self._called} has never answered anything")
                 return None
             self._answered = True
             return read_answer(said, called=self._called, number=self._asked, f=f)
 
-    async def _printed(self, line: asyncio.Future[bytes], within_s: float) -> bytes:
-        """The line that it is to print; time passes only while it runs."""
+    async def _printed(self, line: asyncio.Future[bytes], within_s: float) -> bytes | None:
+        """The line that it is to print; None if it runs and does not print it in time."""
         while True:
             try:
                 return await asyncio.wait_for(asyncio.shield(line), within_s)
             except TimeoutError:
                 if self._runs.is_set():
-                    said = f"{self._called} printed nothing within {within_s:g} s"
-                    raise LabBroken(said) from None
+                    return None
                 await self._runs.wait()
 
     def _next_line(self) -> asyncio.Future[bytes]:

@@ -18,12 +18,12 @@ from harness.deployments.deployment import Levers, Result, Role, Row
 from harness.deployments.live_client import LiveClient
 from harness.deployments.live_levers import HURTING, LiveLevers, address_of, files_in
 from harness.deployments.nodes import LoggingNodes, Nodes
-from harness.deployments.plan import CONTROLLER, NodeState, broker_name
+from harness.deployments.plan import CONTROLLER, FIRST_CLIENT_ID, broker_name
 from harness.errors import UsageError
 from harness.history import Run
 from harness.history.recorder import Recorder
 from harness.history.run_slot import take_slot
-from harness.proxies.links import LinkProxy
+from harness.proxies.links import LAB_HOST, LinkProxy
 from reference_impl.live.network import StreamNetwork
 from reference_impl.ports import Address, Network
 
@@ -57,19 +57,24 @@ class LiveDeployment:
         slot = take_slot(run, world=world, clock=CLOCK, part=part, shard=shard)
         self.world = world
         self.brokers = brokers
-        self.recorder = Recorder(slot, now=time.monotonic_ns, lock=threading.RLock())
-        self.network: Network = StreamNetwork()
+        self.recorder = Recorder(
+            slot,
+            now=time.monotonic_ns,
+            lock=threading.RLock(),
+            first_node=FIRST_CLIENT_ID if brokers else 1,
+        )
+        self.network: Network = StreamNetwork(LAB_HOST if links is not None else None)
         self.clients: dict[str, LiveClient] = {}
         self._live_nodes = nodes
         self._links = links
         self._names = ((CONTROLLER,) if controller else (), tuple(map(broker_name, brokers)))
-        self._live_levers = LiveLevers(nodes, self.clients, links=links, hurting=hurting)
+        self._live_levers = self.make_levers(hurting)
         self.levers: Levers = self._live_levers
         self._slot = slot
         self._runner = asyncio.Runner()
         self._looks: dict[str, Probe] = {}
-        if brokers:
-            self._offer_probes()
+        self.probes: frozenset[str] = frozenset()
+        self._offer_probes()
 
     def __enter__(self) -> Self:
         return self
@@ -90,7 +95,7 @@ class LiveDeployment:
     async def close(self) -> None:
         """End what the deployment has under way in its loop."""
         for client in self.clients.values():
-            await client.kill()
+            await client.close()
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Carry out work in the loop of this deployment; the loop stays for the next time."""
@@ -118,6 +123,10 @@ class LiveDeployment:
         """The host's clock that never goes back."""
         return time.monotonic_ns()
 
+    def make_levers(self, hurting: frozenset[str]) -> LiveLevers:
+        """Its levers; subclasses make some that also act on services."""
+        return LiveLevers(self._live_nodes, self.clients, links=self._links, hurting=hurting)
+
     # ── clients ──────────────────────────────────────────────────────────────────────────────────
 
     async def client(self, name: str) -> LiveClient:
@@ -134,11 +143,6 @@ class LiveDeployment:
 
     # ── probes ───────────────────────────────────────────────────────────────────────────────────
 
-    @property
-    def probes(self) -> frozenset[str]:
-        """What can be looked at."""
-        return frozenset(self._looks)
-
     async def probe(self, what: str) -> list[Row]:
         """Look from outside."""
         if what not in self._looks:
@@ -149,10 +153,12 @@ class LiveDeployment:
     def offer(self, what: str, look: Probe) -> None:
         """Add a probe."""
         self._looks[what] = look
+        self.probes = frozenset(self._looks)
 
     def _offer_probes(self) -> None:
         nodes, names = self._live_nodes, [name for role in self._names for name in role]
-        self.offer("nodes", lambda: asyncio.to_thread(self._seen, names))
+        if any(nodes.state(name) is not None for name in names):
+            self.offer("nodes", lambda: asyncio.to_thread(self._seen, names))
         folders = {name: nodes.data_folder(name) for name in names}
         if any(folder is not None for folder in folders.values()):
             self.offer("files", lambda: asyncio.to_thread(self._files, names))
@@ -162,14 +168,14 @@ class LiveDeployment:
     def _seen(self, names: list[str]) -> list[Row]:
         states = {name: self._live_nodes.state(name) for name in names}
         return [
-            node_row(name, state, on_purpose=self._live_levers.down[name] > 0)
+            state.row(name, on_purpose=self._live_levers.down[name] > 0)
             for name, state in states.items()
             if state is not None
         ]
 
     def _files(self, names: list[str]) -> list[Row]:
         return [
-            {"node": name, "file": file, "size": size}
+            {"node": name, "path": file, "size": size}
             for name in names
             for file, size in files_in(self._live_nodes.data_folder(name))[:FILES]
         ]
@@ -180,12 +186,6 @@ class LiveDeployment:
             for name in names
             for line in last_lines(nodes.log_tail(name, LOG_BYTES))
         ]
-
-
-def node_row(name: str, state: NodeState, *, on_purpose: bool) -> Row:
-    """A node as the probe `nodes` tells of it."""
-    ended = "running" if state.running else "ended"
-    return {"node": name, "state": ended, "exit_code": state.exit_code, "on_purpose": on_purpose}
 
 
 def last_lines(tail: bytes) -> list[str]:

@@ -69,6 +69,8 @@ class LiveClient:
         for connection in connections:
             connection.abort()
         await asyncio.gather(*tasks, return_exceptions=True)
+        self._pauses = 0  # a pause ends with what was paused
+        self._going.set()
         return {
             "processes_ended": int(bool(tasks or connections)),
             "operations_open": len(tasks),
@@ -77,23 +79,34 @@ class LiveClient:
 
     async def pause(self) -> Lever:
         """Keep back what it sends, hears and finds out; released, all of it goes on."""
-        before = self._held
+        before, kills = self._held, self._kills
         self._pauses += 1
         self._going.clear()
-        return PulledLever(lambda: {"callbacks_stalled": self._held - before}, self._resume)
 
-    async def _resume(self) -> None:
-        self._pauses -= 1
-        if not self._pauses:
-            self._going.set()
+        async def release() -> None:
+            if kills == self._kills:
+                self._pauses -= 1
+                if not self._pauses:
+                    self._going.set()
+
+        return PulledLever(lambda: {"callbacks_stalled": self._held - before}, release)
+
+    async def close(self) -> None:
+        """End it with the deployment."""
+        await self._kill()
 
     # ── how it does things ───────────────────────────────────────────────────────────────────────
 
     async def carry_out(self, work: Awaitable[Result]) -> Result:
         """Do it in a task that ends with the client."""
-        if not self.alive:
+        try:
+            return await self._in_task(work)
+        finally:
             if isinstance(work, Coroutine):
-                work.close()
+                work.close()  # perhaps it was never begun
+
+    async def _in_task(self, work: Awaitable[Result]) -> Result:
+        if not self.alive:
             raise ClientLost(f"{self.node} was killed")
         kills = self._kills
         task = asyncio.get_running_loop().create_task(self.withheld(work))

@@ -29,9 +29,12 @@ class ProcessClient(LiveClient):
         host: str | None = None,
         agent: Agent | None = None,
         store: ObjectStore | None = None,
+        on_kill: Callable[[], None] = lambda: None,
     ) -> None:
+        """``on_kill`` is called when it was killed."""
         super().__init__(node, host=host)
         self.agent = agent
+        self._on_kill = on_kill
         self._store = None if store is None else ClientStore(self, store)
 
     async def ready(self) -> None:
@@ -82,6 +85,7 @@ class ProcessClient(LiveClient):
         self.alive = False
         ended = 0 if self.agent is None else await self.agent.kill()
         counts = await super()._kill()
+        self._on_kill()
         return {**counts, "processes_ended": ended or counts["processes_ended"]}
 
 

@@ -145,7 +145,7 @@ class ProcessCluster:
                     called=name,
                     on_line=on_line,
                     bell=self._bell,
-                    environment=_environment(),
+                    environment=reference_environment(),
                 )
             )
 
@@ -245,7 +245,7 @@ def linked_cluster(plan: DeploymentPlan) -> Iterator[tuple[ProcessCluster, LinkP
         links.close()
 
 
-def _environment() -> dict[str, str]:
+def reference_environment() -> dict[str, str]:
     """Ours, with the package on the path whatever the working directory is."""
     above = str(Path(reference_impl.__file__).resolve().parent.parent)
     return {**os.environ, "PYTHONPATH": above, "PYTHONUNBUFFERED": "1"}

@@ -48,6 +48,7 @@ _COLUMNS = {
 }
 
 _server: PostgresServer | None = None
+_unused: list[PostgresServer] = []  # that were some deployment's own
 _starting = threading.Lock()
 
 
@@ -59,6 +60,16 @@ def shared_server() -> PostgresServer:
             _server = started(PostgresServer())
             atexit.register(_server.close)
         return _server
+
+
+def own_server() -> PostgresServer:
+    """A server for one database alone; it takes seconds to make one, so they are used again."""
+    with _starting:
+        if _unused:
+            return _unused.pop()
+    server = started(PostgresServer())
+    atexit.register(server.close)
+    return server
 
 
 def started(server: PostgresServer) -> PostgresServer:
@@ -73,11 +84,11 @@ class Database:
     """One database, from its first migration to its end."""
 
     def __init__(
-        self, *, schema_upto: int | None, mutants: Sequence[SqlMutant], own_server: bool = False
+        self, *, schema_upto: int | None, mutants: Sequence[SqlMutant], own: bool = False
     ) -> None:
         """With a server of its own it can be killed and started again."""
-        self._owns_server = own_server
-        self._server = started(PostgresServer()) if own_server else shared_server()
+        self._owns_server = own
+        self._server = own_server() if own else shared_server()
         self._mutants = tuple(mutants)
         self._open = True
         self.dsn = self._server.create_database()
@@ -129,13 +140,12 @@ class Database:
         started(self._server)
 
     def close(self) -> None:
-        """Drop it, together with whoever is still connected, or end the server that is its own."""
+        """Drop it, together with whoever is still connected."""
         if self._open:
             self._open = False
+            started(self._server).drop_database(self.dsn)
             if self._owns_server:
-                self._server.close()
-            else:
-                self._server.drop_database(self.dsn)
+                _unused.append(self._server)
 
     def _execute(self, statement: str) -> None:
         with psycopg.connect(self.dsn) as connection:

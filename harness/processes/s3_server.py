@@ -138,7 +138,8 @@ class SeaweedServer:
             self._make_bucket(bucket)
             self._buckets.append(bucket)
         keys = {"access_key_id": self.access_key_id, "secret_access_key": self.secret_access_key}
-        query = urlencode({"endpoint": through or self.endpoint, "region": REGION, **keys}, safe=":/")
+        where = {"endpoint": through or self.endpoint, "region": REGION}
+        query = urlencode({**where, **keys}, safe=":/")
         return f"s3://{bucket}?{query}"
 
     @property

@@ -20,6 +20,8 @@ from harness.proxies.postgres_connection import HANGUPS, Connection, Passage, Up
 from harness.proxies.postgres_frames import IDLE, Frame, Group
 from harness.proxies.thread import LoopThread, ProxyLever
 
+__all__ = ["HoldOrder", "Order", "PostgresProxy", "Upstream"]
+
 Pulled = TypeVar("Pulled", bound="Order")
 
 
@@ -76,10 +78,12 @@ class Order(ProxyLever):
 class HoldOrder(Order):
     """Transactions of a caller wait, and can be let through one by one."""
 
-    dropped = False
-    waiting = 0
-    credit = 0
-    passing: Connection | None = None  # whose transaction was let through
+    def __init__(self, proxy: PostgresProxy, caller: str) -> None:
+        super().__init__(proxy, Act.HOLD, (caller,))
+        self.waiting: list[Connection] = []
+        self.passing: Connection | None = None  # whose transaction was let through
+        self.credit = 0
+        self.dropped = False
 
     async def pass_one(self) -> int:
         """Let one transaction through and wait until it is over or the next one is held."""
@@ -87,7 +91,7 @@ class HoldOrder(Order):
 
     async def holds_again(self) -> None:
         """Return when a request waits here."""
-        await self._thread.carry_out(self._proxy.until(lambda: self.waiting > 0))
+        await self._thread.carry_out(self._proxy.until(lambda: self.waiting))
 
     async def drop(self) -> None:
         """What is held never arrives, and nothing is held any more."""
@@ -100,7 +104,7 @@ class HoldOrder(Order):
         self.credit = 1
         self._proxy.changed()
         await self._proxy.until(lambda: not self.credit or self.released.is_set())
-        await self._proxy.until(lambda: self.passing is None or self.waiting > 0)
+        await self._proxy.until(lambda: self.passing is None or self.waiting)
         return 1
 
 
@@ -148,12 +152,23 @@ class PostgresProxy:
 
     def hold(self, caller: str) -> HoldOrder:
         """Transactions that begin wait here."""
-        return self._pull(HoldOrder(self, Act.HOLD, _callers(caller)))
+        return self._pull(HoldOrder(self, caller))
 
     def cut(self, callers: Sequence[str], *, requests: bool = True, replies: bool = True) -> Order:
         """Nothing passes to the database, or back; it waits until the cut is released."""
         directions = tuple(way for way, held in ((False, requests), (True, replies)) if held)
         return self._pull(Order(self, Act.CUT, tuple(callers), directions=directions))
+
+    def lose(self, caller: str) -> None:
+        """The caller is dead: what is held of it never arrives."""
+
+        async def act() -> None:
+            for order in self.orders:
+                if isinstance(order, HoldOrder) and order.hits(Act.HOLD, caller):
+                    order.waiting.clear()
+            self.changed()
+
+        self.thread.order(act())
 
     def _pull(self, order: Pulled) -> Pulled:
         async def act() -> None:
@@ -250,11 +265,9 @@ class Way:
 
     async def _begins(self, connection: Connection) -> bool:
         """Whether a transaction may begin, after it was held and slowed down."""
-        hold = self._in_force(Act.HOLD)
-        if isinstance(hold, HoldOrder) and not self._in_force(Act.REFUSE):
-            await self._held(hold, connection)
-            if hold.dropped:
-                return False
+        hold = None if self._in_force(Act.REFUSE) else self._in_force(Act.HOLD)
+        if isinstance(hold, HoldOrder) and not await self._held(hold, connection):
+            return False
         slow = self._in_force(Act.SLOW)
         if slow is not None:
             slow.hit()
@@ -262,19 +275,26 @@ class Way:
                 await asyncio.wait_for(slow.released.wait(), slow.seconds)
         return True
 
-    async def _held(self, hold: HoldOrder, connection: Connection) -> None:
+    async def _held(self, hold: HoldOrder, connection: Connection) -> bool:
+        """Wait; whether it then goes on."""
         hold.hit()
-        hold.waiting += 1
+        hold.waiting.append(connection)
         self._proxy.changed()
-        try:
-            await self._proxy.until(
-                lambda: hold.released.is_set() or hold.credit or self._in_force(Act.REFUSE)
+        await self._proxy.until(
+            lambda: (
+                hold.released.is_set()
+                or hold.credit
+                or connection not in hold.waiting
+                or self._in_force(Act.REFUSE)
             )
-        finally:
-            hold.waiting -= 1
-        if hold.credit:
-            hold.credit, hold.passing = 0, connection
+        )
+        lost = connection not in hold.waiting
+        if not lost:
+            hold.waiting.remove(connection)
+            if hold.credit:
+                hold.credit, hold.passing = 0, connection
         self._proxy.changed()
+        return not lost and not hold.dropped
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = Connection(self, reader, writer)
