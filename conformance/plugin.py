@@ -28,12 +28,14 @@ from allure_commons import plugin_manager as allure_plugins
 from allure_commons.model2 import Status as AllureStatus
 
 from conformance.catalogue import CATALOGUE
-from conformance.lab import Recorded, play_scenario, scenario_part
+from conformance.profiles import find_profile
+from conformance.profiles.migration import play_scenario
+from conformance.profiles.profile import Played
 from conformance.register import Register, open_register
 from conformance.scenario import Scenario
 from harness.errors import LabBroken
 from harness.history import Run
-from harness.history.plan import LabShard, RunPlan, Skip
+from harness.history.plan import LabShard, Part, RunPlan, Skip
 from harness.rules import Judged, Level, Rule, Verdict
 from harness.steps.text import parse
 from harness.sut import Sut, reference_sut
@@ -57,7 +59,7 @@ class Lab:
         self._closing = ExitStack()
         self._run: Run | None = None
         self._asked: list[Scenario] = []
-        self._recorded = Recorded(folder=folder)
+        self._played = Played()
         self.sut: Sut = reference_sut()
 
     def reference(self, *, control_plane: str | None = None, mutants: tuple[str, ...] = ()) -> None:
@@ -71,7 +73,7 @@ class Lab:
         if isinstance(what, str):
             self._open().play(parse(what, BoundarySteps))
             return
-        play_scenario(self._open(), what, self._recorded)
+        play_scenario(self._open(), what, self._played)
         self._rules |= set(what.rules)
         self._asked.append(what)
 
@@ -81,9 +83,9 @@ class Lab:
         if self._run is None:
             raise LabBroken("nothing was played")
         lab = LabShard(self._run)
-        parts = tuple(scenario_part(scenario) for scenario in self._asked)
+        parts = tuple(_part(scenario) for scenario in self._asked)
         lab.plan(RunPlan(rules=tuple(sorted(self._rules)), parts=parts, reference=True))
-        for name, reason in self._recorded.skipped.items():
+        for name, reason in self._played.skipped.items():
             lab.skip(Skip(what="part", name=name, reason=reason))
         lab.close()
         self._run.seal()
@@ -110,6 +112,10 @@ class Lab:
             opened = open_register(self.world_name, run=self._run, sut=self.sut, seed=1)
             self._register = self._closing.enter_context(opened)
         return self._register
+
+
+def _part(scenario: Scenario) -> Part:
+    return find_profile(CATALOGUE[scenario.rules[0]].profile).scenario_part(scenario)
 
 
 def conclude(judged: tuple[Judged, ...]) -> None:

@@ -16,10 +16,9 @@ import pytest
 
 from conformance.catalogue import CATALOGUE
 from conformance.classic.arena import PROPERTIES
-from conformance.classic.campaign import FAULTS
 from conformance.classic.lab import record_classic
-from conformance.classic.offers import BY_HOOK, NODES, part_name
-from conformance.lab import unplayable
+from conformance.classic.offers import BY_HOOK, FAULTS, NODES, part_name
+from conformance.profiles import PROFILES
 from harness.cli import certify
 from harness.deployments import external_nodes
 from harness.deployments.external import external_deployment
@@ -196,10 +195,11 @@ def test_nobody_at_the_bootstrap_address_is_one_sentence() -> None:
 
 
 def test_clients_that_need_more_than_plaintext_cannot_be_played() -> None:
-    said = unplayable(heron(client={"security.protocol": "SASL_SSL"}), "classic")
+    unplayable = PROFILES["classic"].unplayable
+    said = unplayable(heron(client={"security.protocol": "SASL_SSL"}))
 
     assert said == "the raw client speaks PLAINTEXT only, and its clients need SASL_SSL"
-    assert unplayable(heron(client={"security.protocol": "plaintext"}), "classic") is None
+    assert unplayable(heron(client={"security.protocol": "plaintext"})) is None
 
 
 def test_classic_needs_an_address(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from conformance.catalogue import CATALOGUE
-from conformance.lab import Plan, record, run_plan
+from conformance.lab import record, run_plan
+from conformance.profiles.profile import Plan
 from conformance.scenario import Scenario
 from harness.history import Run
 from harness.history.recorder import Recorder
@@ -37,10 +38,14 @@ UPGRADE = Scenario(
 )
 
 
+def plan(scenarios: tuple[Scenario, ...], rounds: int) -> Plan:
+    return Plan(world="sim", seed=1, profiles=("migration",), scenarios=scenarios, rounds=rounds)
+
+
 def verdicts(folder: Path, *scenarios: Scenario) -> dict[str, Judged]:
     sut = reference_sut(control_plane="memory")
     run = Run.create(folder / "run", run="test", sut=sut.name, world="sim", seed=1)
-    record(run, sut, Plan(world="sim", seed=1, scenarios=scenarios, rounds=0))
+    record(run, sut, plan(scenarios, rounds=0))
     engine = InlineEngine()
     judged = judge(run.folder, CATALOGUE, engine).judgement.judged
     engine.close()
@@ -79,12 +84,12 @@ def test_a_run_that_broke_off_is_incomplete(
     def fail(*arguments: object, **options: object) -> None:
         raise RuntimeError("the generator failed")
 
-    monkeypatch.setattr("conformance.lab.generate", fail)
+    monkeypatch.setattr("conformance.profiles.migration.generate", fail)
     sut = reference_sut(control_plane="memory")
     run = Run.create(tmp_path / "run", run="test", sut=sut.name, world="sim", seed=1)
 
     with pytest.raises(RuntimeError):
-        record(run, sut, Plan(world="sim", seed=1, scenarios=(LATE,), rounds=1))
+        record(run, sut, plan((LATE,), rounds=1))
 
     assert not run.seal().complete
 
@@ -98,5 +103,5 @@ def test_as_many_brokers_are_expected_as_addresses_are_listed(tmp_path: Path) ->
             'profiles = ["classic"]\n',
             encoding="utf-8",
         )
-        plan = Plan(world="external", seed=1, profiles=("classic",))
-        assert run_plan(read_sut(file), plan).brokers == expected
+        classic = Plan(world="external", seed=1, profiles=("classic",))
+        assert run_plan(read_sut(file), classic).brokers == expected
