@@ -10,16 +10,17 @@ If playing fails, the shard gets no end line and the run is incomplete.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 
+from harness.deployments.deploy import deploy
 from harness.deployments.deployment import Deployment
 from harness.deployments.plan import DeploymentPlan
-from harness.deployments.sim import open_sim
 from harness.errors import UsageError
 from harness.history import Run
 from harness.steps.player import Player
 from harness.steps.step import Step
 from harness.sut import Sut
+from harness.sut.adapter import CONTROL_PLANE
 from harness.workloads.boundary_steps import BoundarySteps
 from nemesis.nemesis import Nemesis
 
@@ -64,43 +65,37 @@ def open_register(
     shard: str | None = None,
 ) -> Iterator[Register]:
     """A system's control plane in a world; leaving it ends everything that was started."""
-    if world in ("process", "external"):
-        from harness.worlds import open_world
-
-        with open_world(
-            world, run=run, sut=sut, seed=seed, schema_upto=schema_upto, part=part, shard=shard
-        ) as other:
-            yield other  # type: ignore[misc] # until there are deployments
-        return
-    opened = _deployment(
-        world, run=run, sut=sut, seed=seed, schema_upto=schema_upto, part=part, shard=shard
+    if lacking := sut.adapter.lacking(sut, CONTROL_PLANE):
+        raise UsageError(f"the control plane of {sut.name} cannot be asked: {lacking}")
+    plan = control_plane_alone(sut, world, schema_upto=schema_upto)
+    opened = deploy(
+        sut, plan, run=run, world=world, seed=seed, part=part, shard=shard, records_effects=True
     )
-    with opened as deployment:
-        register = Register(deployment)
-        try:
-            yield register
-        finally:
-            deployment.run(register.steps.finish())
+    with opened as deployment, playing(deployment) as register:
+        yield register
 
 
-def _deployment(
-    world: str,
-    *,
-    run: Run,
-    sut: Sut,
-    seed: int,
-    schema_upto: int | None,
-    part: int,
-    shard: str | None,
-) -> AbstractContextManager[Deployment]:
-    if world == "sim":
-        if sut.reference is None:
-            raise UsageError(f"{sut.name} cannot be simulated: only the reference can")
-        plan = DeploymentPlan(
-            brokers=0,
-            control_plane=sut.reference.control_plane or "memory",
-            mutants=sut.reference.mutants,
-            schema_upto=schema_upto,
-        )
-        return open_sim(run, plan, seed=seed, part=part, shard=shard, records_effects=True)
-    raise UsageError(f"there is no world {world!r}; known: sim, process, external")
+@contextmanager
+def playing(deployment: Deployment) -> Iterator[Register]:
+    """A player on a deployment; in the end what is open is recorded as unknown."""
+    register = Register(deployment)
+    try:
+        yield register
+    finally:
+        deployment.run(register.steps.finish())
+
+
+def control_plane_alone(sut: Sut, world: str, *, schema_upto: int | None = None) -> DeploymentPlan:
+    """A plan of a control plane without brokers: the one that a system names, or the world's."""
+    named = sut.reference.control_plane if sut.reference else None
+    return DeploymentPlan(
+        brokers=0,
+        control_plane=named or in_world(world),
+        mutants=sut.mutants,
+        schema_upto=schema_upto,
+    )
+
+
+def in_world(world: str) -> str:
+    """In a simulation the control plane is in memory, unless a system says otherwise."""
+    return "memory" if world == "sim" else "postgres"

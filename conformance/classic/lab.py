@@ -14,7 +14,6 @@ from conformance.classic.campaign import BOUND_S, LASTS_S, Campaign
 from conformance.classic.live_arena import LiveArena
 from conformance.classic.offers import FAULTS, PROCESS, faults_offered, not_offered
 from conformance.classic.simulated_arena import SimArena
-from conformance.classic.smoke import smoke
 from harness.clients.admin import Refused, delete_topic
 from harness.clients.raw import RawClient
 from harness.deployments.apache_kafka.containers import ContainerKafka
@@ -101,12 +100,6 @@ def record_classic(
         )
         at.run(_play(campaign, tidy_up=not sut.adapter.started))
         return Campaigned(brokers=at.known, not_played=not_offered(sut, world, brokers))
-
-
-def smoke_classic(run: Run, *, world: str, seed: int, sut: Sut, shard: str) -> int:
-    """Ask what any cluster answers, and record it; how many requests."""
-    with opened(run, sut, world, seed, shard) as at:
-        return int(at.run(smoke(at.arena, sut.name)))
 
 
 async def _play(campaign: Campaign, *, tidy_up: bool) -> None:
@@ -208,7 +201,7 @@ def _in_containers(run: Run, sut: Sut, seed: int, shard: str) -> Iterator[Opened
 
 
 def _logs(run: Run, shard: str) -> Path:
-    return run.folder / KAFKA_LOGS / ("" if shard == SHARD else shard)
+    return run.folder / KAFKA_LOGS / shard
 
 
 OPENERS: Mapping[tuple[str, str], Callable[..., AbstractContextManager[Opened]]] = {

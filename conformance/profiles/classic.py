@@ -12,6 +12,7 @@ from pathlib import Path
 from conformance.classic import offers
 from conformance.classic.arena import plan_of
 from conformance.profiles.profile import AnyMutant, Plan, Played, Profile, Progress, Shown
+from harness.deployments.deploy import deploy
 from harness.deployments.plan import DeploymentPlan
 from harness.history import Run
 from harness.history.plan import Part
@@ -40,9 +41,11 @@ class Classic(Profile):
 
     def smoke(self, run: Run, sut: Sut, plan: Plan) -> int:
         """Five requests that any cluster answers."""
-        from conformance.classic.lab import smoke_classic
+        from conformance.classic.smoke import smoke
 
-        return smoke_classic(run, world=plan.world, seed=plan.seed, sut=sut, shard=self.smoke_shard)
+        roles, at = self.deployment(sut, plan.world), self.smoke_shard
+        with deploy(sut, roles, run=run, world=plan.world, seed=plan.seed, shard=at) as on:
+            return on.run(smoke(on, sut.name))
 
     def record(self, run: Run, sut: Sut, plan: Plan, progress: Progress) -> Played:
         """One campaign."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 
 from conformance.profiles.profile import AnyMutant, Plan, Played, Profile, Progress, broken
-from conformance.register import Register, open_register
+from conformance.register import Register, control_plane_alone, in_world, open_register
 from conformance.scenario import Scenario, on_topic
 from conformance.scenarios import SCENARIOS
 from harness.deployments.plan import DeploymentPlan
@@ -17,7 +17,7 @@ from harness.steps.text import parse
 from harness.sut import Sut
 from harness.sut.adapter import CONTROL_PLANE
 from harness.workloads.boundary import generate
-from harness.workloads.boundary_steps import BoundarySteps
+from harness.workloads.boundary_steps import FAULTS, BoundarySteps
 from reference_impl.decisions import SqlMutant
 
 OLDER_SCHEMA = 2
@@ -43,9 +43,7 @@ class Migration(Profile):
 
     def deployment(self, sut: Sut, world: str) -> DeploymentPlan:
         """A control plane alone."""
-        kind = sut.reference.control_plane if sut.reference else None
-        kind = kind or self.control_plane(None, world)
-        return DeploymentPlan(brokers=0, control_plane=kind, mutants=sut.mutants)
+        return control_plane_alone(sut, world)
 
     def smoke(self, run: Run, sut: Sut, plan: Plan) -> int:
         """Four calls that any register answers."""
@@ -74,6 +72,10 @@ class Migration(Profile):
             _play_from_older_schema(run, sut, plan, scenario, part, played, progress)
         return played
 
+    def faults_of(self, scenario: Scenario) -> tuple[str, ...]:
+        """Those of its verbs that are faults."""
+        return tuple(FAULTS[verb] for verb in sorted(scenario.verbs()) if verb in FAULTS)
+
     def mutants(self, world: str) -> Mapping[str, AnyMutant]:
         """Those of the register."""
         from conformance.mutants import of_the_register
@@ -82,9 +84,7 @@ class Migration(Profile):
 
     def control_plane(self, mutant: AnyMutant | None, world: str) -> str:
         """SQL mutants need the database; in `sim` everything else runs in memory."""
-        if world == "sim" and not isinstance(mutant, SqlMutant):
-            return "memory"
-        return "postgres"
+        return "postgres" if isinstance(mutant, SqlMutant) else in_world(world)
 
 
 PROFILE = Migration()

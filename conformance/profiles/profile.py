@@ -18,7 +18,6 @@ from harness.history import Run
 from harness.history.plan import Part
 from harness.rules import Judged, Rule
 from harness.sut import Sut
-from harness.workloads.boundary_steps import FAULTS
 from reference_impl.decisions import Mutant, SqlMutant
 
 AnyMutant = Mutant | SqlMutant
@@ -135,7 +134,7 @@ class Profile:
 
     def scenario_part(self, scenario: Scenario) -> Part:
         """A scenario as a part of a plan: the rules it exercises, the faults that must land."""
-        faults = tuple(FAULTS[verb] for verb in sorted(scenario.verbs()) if verb in FAULTS)
+        faults = self.faults_of(scenario)
         return Part(
             name=scenario.slug,
             profile=self.name,
@@ -143,6 +142,10 @@ class Profile:
             faults=faults,
             promised=bool(faults) and self.promised.issuperset(faults),
         )
+
+    def faults_of(self, scenario: Scenario) -> tuple[str, ...]:
+        """The names of the faults that a scenario injects."""
+        return ()
 
     # ── self-check ───────────────────────────────────────────────────────────────────────────────
 

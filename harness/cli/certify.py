@@ -31,6 +31,7 @@ from harness.history.run import HEADER_FILE
 from harness.processes.java import java_home_for_spark
 from harness.rules import Catalogue, Conclusion
 from harness.sut import Sut, UsageError, find_sut, reference_sut
+from harness.sut.adapter import adapter_of
 from reports import terminal
 from spark_checkers.engine import Engine, open_engine
 from spark_checkers.judge import judge
@@ -131,7 +132,7 @@ _ASKED = {
 def _system(options: Options) -> Sut:
     if not options.mutants:
         return find_sut(options.sut)
-    if options.sut != "reference":
+    if not adapter_of(options.sut).by_our_reading:
         raise UsageError("--mutant changes the reference; somebody else's system cannot be mutated")
     from reference_impl.decisions import load_mutant
 

@@ -13,6 +13,7 @@ from conformance.profiles import PROFILES
 from harness.errors import UsageError
 from harness.history import History
 from harness.history.micro_operations import MICRO_OPERATIONS
+from harness.sut.adapter import adapter_of
 from spark_checkers.side_by_side import JudgingProfile
 
 KAFKA = "kafka"
@@ -58,7 +59,7 @@ def _done(history: History) -> set[str]:
 
 def is_reference(history: History) -> bool:
     """Whether it is the reference that was recorded, which is held to more than others."""
-    return history.header.get("sut") == "reference"
+    return adapter_of(str(history.header.get("sut"))).by_our_reading
 
 
 def ground_of(history: History) -> JudgingProfile | None:
