@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 
 from conformance.profiles.profile import AnyMutant, Plan, Played, Profile, Progress, broken
+from conformance.register import Register, control_plane_alone, in_world, open_register
 from conformance.scenario import Scenario, on_topic
 from conformance.scenarios import SCENARIOS
 from harness.deployments.plan import DeploymentPlan
@@ -15,8 +17,7 @@ from harness.steps.text import parse
 from harness.sut import Sut
 from harness.sut.adapter import CONTROL_PLANE
 from harness.workloads.boundary import generate
-from harness.worlds import World, open_world
-from harness.worlds.player import FAULTS
+from harness.workloads.boundary_steps import FAULTS, BoundarySteps
 from reference_impl.decisions import SqlMutant
 
 OLDER_SCHEMA = 2
@@ -37,37 +38,35 @@ class Migration(Profile):
     operations = frozenset(REGISTER_CALLS)
     scenarios = SCENARIOS
     # Without these a register is not certified; the lab can do them to its clients in every world.
-    promised = frozenset({"lose-reply", "kill-client", "pause-client"})
+    promised = frozenset({"lose-reply", "kill", "pause"})
     decided_in = ("reference_impl.control_plane",)
 
     def deployment(self, sut: Sut, world: str) -> DeploymentPlan:
         """A control plane alone."""
-        kind = sut.reference.control_plane if sut.reference else None
-        kind = kind or self.control_plane(None, world)
-        return DeploymentPlan(brokers=0, control_plane=kind, mutants=sut.mutants)
+        return control_plane_alone(sut, world)
 
     def smoke(self, run: Run, sut: Sut, plan: Plan) -> int:
         """Four calls that any register answers."""
-        steps = parse(SMOKE)
-        with open_world(
+        steps = parse(SMOKE, BoundarySteps)
+        with open_register(
             plan.world, run=run, sut=sut, seed=plan.seed, shard=self.smoke_shard
-        ) as world:
-            world.play(steps)
-            if world.unanswered:
-                raise broken(sut, world.unanswered, len(steps))
+        ) as register:
+            register.play(steps)
+            if register.unanswered:
+                raise broken(sut, register.unanswered, len(steps))
         return len(steps)
 
     def record(self, run: Run, sut: Sut, plan: Plan, progress: Progress) -> Played:
         """Scenarios, then rounds, then the scenarios that start from an older schema."""
         played = Played(counted={"scenario": 0, "round": plan.rounds})
         scenarios = self.chosen(plan)
-        with open_world(plan.world, run=run, sut=sut, seed=plan.seed) as world:
+        with open_register(plan.world, run=run, sut=sut, seed=plan.seed) as register:
             for scenario in scenarios:
                 if not scenario.older_schema:
-                    play_scenario(world, scenario, played, progress)
+                    play_scenario(register, scenario, played, progress)
             for number in range(plan.rounds):
                 progress(f"round {number + 1} of {plan.rounds}")
-                world.play(_round(plan, number, world.supports))
+                register.play(_round(plan, number, register.supports))
         older = [scenario for scenario in scenarios if scenario.older_schema]
         for part, scenario in enumerate(older, start=1):
             _play_from_older_schema(run, sut, plan, scenario, part, played, progress)
@@ -75,7 +74,7 @@ class Migration(Profile):
 
     def faults_of(self, scenario: Scenario) -> tuple[str, ...]:
         """Those of its verbs that are faults."""
-        return tuple(FAULTS[verb][0] for verb in sorted(scenario.verbs()) if verb in FAULTS)
+        return tuple(FAULTS[verb] for verb in sorted(scenario.verbs()) if verb in FAULTS)
 
     def mutants(self, world: str) -> Mapping[str, AnyMutant]:
         """Those of the register."""
@@ -85,27 +84,25 @@ class Migration(Profile):
 
     def control_plane(self, mutant: AnyMutant | None, world: str) -> str:
         """SQL mutants need the database; in `sim` everything else runs in memory."""
-        if world == "sim" and not isinstance(mutant, SqlMutant):
-            return "memory"
-        return "postgres"
+        return "postgres" if isinstance(mutant, SqlMutant) else in_world(world)
 
 
 PROFILE = Migration()
 
 
 def play_scenario(
-    world: World,
+    register: Register,
     scenario: Scenario,
     played: Played,
     progress: Progress = lambda text: None,
 ) -> None:
-    """Play a scenario if the world can, else remember why not."""
-    missing = sorted(scenario.verbs() - world.supports)
+    """Play a scenario if that is possible here, else remember why not."""
+    missing = sorted(scenario.verbs() - register.supports)
     if missing:
         played.skipped[scenario.slug] = f"this world cannot {', '.join(missing)}"
         return
     progress(scenario.name)
-    world.play(scenario.steps(), part=scenario.slug)
+    register.play(scenario.steps(), part=scenario.slug)
     played.count("scenario")
 
 
@@ -118,15 +115,16 @@ def _play_from_older_schema(
     played: Played,
     progress: Progress,
 ) -> None:
-    try:
-        world = open_world(
-            plan.world, run=run, sut=sut, seed=plan.seed, schema_upto=OLDER_SCHEMA, part=part
-        )
-    except UsageError as reason:
-        played.skipped[scenario.slug] = str(reason)
-        return
-    with world:
-        play_scenario(world, scenario, played, progress)
+    opened = open_register(
+        plan.world, run=run, sut=sut, seed=plan.seed, schema_upto=OLDER_SCHEMA, part=part
+    )
+    with ExitStack() as stack:
+        try:
+            register = stack.enter_context(opened)
+        except UsageError as reason:
+            played.skipped[scenario.slug] = str(reason)
+            return
+        play_scenario(register, scenario, played, progress)
 
 
 def _round(plan: Plan, number: int, verbs: frozenset[str]) -> list[Step]:

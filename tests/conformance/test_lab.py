@@ -11,9 +11,9 @@ from conformance.lab import record, run_plan
 from conformance.profiles.profile import Plan
 from conformance.scenario import Scenario
 from harness.history import Run
+from harness.history.recorder import Recorder
 from harness.rules import Judged, Verdict
 from harness.sut import read_sut, reference_sut
-from harness.worlds.sim import SimTransport
 from spark_checkers.engine import InlineEngine
 from spark_checkers.judge import judge
 
@@ -59,13 +59,7 @@ def test_a_rule_whose_fault_landed_is_proven(tmp_path: Path) -> None:
 def test_a_rule_whose_fault_did_not_land_has_no_proof(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    really = SimTransport.hold
-
-    def toothless(self: SimTransport, operation: object) -> dict[str, int]:
-        really(self, operation)  # type: ignore[arg-type] # only handed on
-        return {"requests_held": 0}
-
-    monkeypatch.setattr(SimTransport, "hold", toothless)
+    monkeypatch.setattr(Recorder, "landed", lambda *_: None)
 
     judged = verdicts(tmp_path, LATE)["MIG-016"]
 

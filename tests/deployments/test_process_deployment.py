@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from itertools import count
 from typing import Any, TypeVar
 
@@ -23,7 +23,7 @@ from reference_impl.ports.object_store import ObjectNotFound, StoreUnavailable
 
 pytestmark = pytest.mark.process
 
-Result = TypeVar("Result")
+Pulled = TypeVar("Pulled", bound=Lever)
 PLAN = DeploymentPlan(brokers=1, control_plane="postgres", object_store="s3", own_database=True)
 TIMED_OUT, FAILED = "REQUEST_TIMED_OUT", "KAFKA_STORAGE_ERROR"
 
@@ -48,6 +48,23 @@ def a(system: ProcessDeployment) -> Client:
 @pytest.fixture(scope="module")
 def b(system: ProcessDeployment) -> Client:
     return Client(system, "b")
+
+
+Pull = Callable[[Coroutine[Any, Any, Pulled]], Pulled]
+
+
+@pytest.fixture
+def pull(system: ProcessDeployment) -> Iterator[Pull[Any]]:
+    """Pulls a lever that is released at the end of a test, whatever became of it."""
+    pulled: list[Lever] = []
+
+    def pull(lever: Coroutine[Any, Any, Pulled]) -> Pulled:
+        pulled.append(system.run(lever))
+        return pulled[-1]  # type: ignore[return-value]
+
+    yield pull
+    for lever in pulled:
+        system.run(lever.release())
 
 
 class Client:
@@ -129,6 +146,7 @@ def release(system: ProcessDeployment, lever: Lever) -> dict[str, int]:
 )
 def test_a_lever_on_the_control_plane_counts_what_it_did_to_one_caller(
     system: ProcessDeployment,
+    pull: Pull[Any],
     a: Client,
     b: Client,
     lever: str,
@@ -137,7 +155,7 @@ def test_a_lever_on_the_control_plane_counts_what_it_did_to_one_caller(
     committed: int,
 ) -> None:
     before = a.committed()
-    pulled = system.run(getattr(system.levers, lever)(CONTROL_PLANE, a.node))
+    pulled = pull(getattr(system.levers, lever)(CONTROL_PLANE, a.node))
     assert a.commit() == error
     assert b.commit() == "NONE"
     assert release(system, pulled) == {count: 1}
@@ -146,24 +164,28 @@ def test_a_lever_on_the_control_plane_counts_what_it_did_to_one_caller(
 
 
 def test_a_lever_on_all_callers_that_is_not_met_counts_nothing(
-    system: ProcessDeployment, a: Client
+    system: ProcessDeployment, pull: Pull[Any], a: Client
 ) -> None:
-    lever = system.run(system.levers.refuse(CONTROL_PLANE))
+    lever = pull(system.levers.refuse(CONTROL_PLANE))
     system.run(lever.release())
     assert lever.counts == {"refusals": 0}
     assert a.commit() == "NONE"
 
 
-def test_a_slow_control_plane_keeps_a_call_waiting(system: ProcessDeployment, a: Client) -> None:
-    lever = system.run(system.levers.slow(CONTROL_PLANE, 3600))
+def test_a_slow_control_plane_keeps_a_call_waiting(
+    system: ProcessDeployment, pull: Pull[Any], a: Client
+) -> None:
+    lever = pull(system.levers.slow(CONTROL_PLANE, 3600))
     call = a.begin("commit_batch", record_count=1)
     assert release(system, lever) == {"calls_delayed": 1}
     assert a.answer(call).error == "NONE"
 
 
-def test_a_held_call_passes_when_it_is_let(system: ProcessDeployment, a: Client) -> None:
+def test_a_held_call_passes_when_it_is_let(
+    system: ProcessDeployment, pull: Pull[Any], a: Client
+) -> None:
     before = a.committed()
-    hold = system.run(system.levers.hold(CONTROL_PLANE, a.node))
+    hold = pull(system.levers.hold(CONTROL_PLANE, a.node))
     call = a.begin("commit_batch", record_count=1)
     system.run(hold.acted())
     assert a.committed() == before
@@ -174,9 +196,11 @@ def test_a_held_call_passes_when_it_is_let(system: ProcessDeployment, a: Client)
     assert a.committed() == before + 1
 
 
-def test_a_held_call_that_is_dropped_never_arrives(system: ProcessDeployment, a: Client) -> None:
+def test_a_held_call_that_is_dropped_never_arrives(
+    system: ProcessDeployment, pull: Pull[Any], a: Client
+) -> None:
     before = a.committed()
-    hold = system.run(system.levers.hold(CONTROL_PLANE, a.node))
+    hold = pull(system.levers.hold(CONTROL_PLANE, a.node))
     call = a.begin("commit_batch", record_count=1)
     system.run(hold.acted())
     system.run(hold.drop())
@@ -186,11 +210,11 @@ def test_a_held_call_that_is_dropped_never_arrives(system: ProcessDeployment, a:
 
 
 def test_a_cut_client_reaches_neither_service_nor_broker(
-    system: ProcessDeployment, a: Client, b: Client
+    system: ProcessDeployment, pull: Pull[Any], a: Client, b: Client
 ) -> None:
     key = a.put()
     services = [CONTROL_PLANE, OBJECT_STORE, "broker-1"]
-    lever = system.run(system.levers.cut([a.node], services, both=True))
+    lever = pull(system.levers.cut([a.node], services, both=True))
     calls = [a.begin("commit_batch", record_count=1)]
     works: list[Callable[[], Awaitable[object]]] = [
         lambda: a.inner.store(lambda store: store.get(key)),
@@ -211,12 +235,12 @@ def test_a_cut_client_reaches_neither_service_nor_broker(
 
 
 def test_a_database_killed_between_two_commits_loses_nothing(
-    system: ProcessDeployment, a: Client
+    system: ProcessDeployment, pull: Pull[Any], a: Client, b: Client
 ) -> None:
     before = a.committed()
     assert a.commit() == "NONE"
-    lever = system.run(system.levers.kill_service(CONTROL_PLANE))
-    assert a.commit() == TIMED_OUT
+    lever = pull(system.levers.kill_service(CONTROL_PLANE))
+    assert (a.commit(), b.commit()) == (TIMED_OUT, TIMED_OUT)
     assert release(system, lever)["processes_ended"] > 1  # the postmaster and its backends
     assert a.committed() == before + 1
     assert a.commit() == "NONE"
@@ -236,10 +260,16 @@ def test_a_database_killed_between_two_commits_loses_nothing(
     ],
 )
 def test_a_lever_on_the_object_store_counts_what_it_did_to_one_caller(
-    system: ProcessDeployment, a: Client, b: Client, lever: str, count: str, stored: int
+    system: ProcessDeployment,
+    pull: Pull[Any],
+    a: Client,
+    b: Client,
+    lever: str,
+    count: str,
+    stored: int,
 ) -> None:
     before = len(system.run(system.probe("objects")))
-    pulled = system.run(getattr(system.levers, lever)(OBJECT_STORE, a.node))
+    pulled = pull(getattr(system.levers, lever)(OBJECT_STORE, a.node))
     with pytest.raises(StoreUnavailable):
         a.put()
     b.put()
@@ -249,10 +279,10 @@ def test_a_lever_on_the_object_store_counts_what_it_did_to_one_caller(
 
 
 def test_a_damaged_object_is_whole_again_after_the_release(
-    system: ProcessDeployment, a: Client
+    system: ProcessDeployment, pull: Pull[Any], a: Client
 ) -> None:
     key = a.put()
-    lever = system.run(system.levers.damage("vanished", key))
+    lever = pull(system.levers.damage("vanished", key))
     with pytest.raises(ObjectNotFound):
         a.get(key)
     assert release(system, lever) == {"reads_missed": 1}
@@ -260,10 +290,10 @@ def test_a_damaged_object_is_whole_again_after_the_release(
 
 
 def test_an_s3_server_that_is_killed_loses_no_acknowledged_object(
-    system: ProcessDeployment, a: Client
+    system: ProcessDeployment, pull: Pull[Any], a: Client
 ) -> None:
     keys = [a.put() for _ in range(10)]
-    lever = system.run(system.levers.kill_service(OBJECT_STORE))
+    lever = pull(system.levers.kill_service(OBJECT_STORE))
     with pytest.raises(StoreUnavailable):
         a.put()
     assert release(system, lever) == {"processes_ended": 1}
@@ -276,9 +306,9 @@ def test_an_s3_server_that_is_killed_loses_no_acknowledged_object(
 
 
 def test_a_paused_client_answers_after_the_release(
-    system: ProcessDeployment, a: Client, b: Client
+    system: ProcessDeployment, pull: Pull[Any], a: Client, b: Client
 ) -> None:
-    lever = system.run(system.levers.pause(a.node))
+    lever = pull(system.levers.pause(a.node))
     call = a.begin("commit_batch", record_count=1)
     assert b.commit() == "NONE"
     assert not call.done()
@@ -287,13 +317,13 @@ def test_a_paused_client_answers_after_the_release(
 
 
 def test_a_killed_client_loses_its_call_and_runs_again(
-    system: ProcessDeployment, a: Client
+    system: ProcessDeployment, pull: Pull[Any], a: Client
 ) -> None:
     before = a.committed()
-    hold = system.run(system.levers.hold(CONTROL_PLANE, a.node))
+    hold = pull(system.levers.hold(CONTROL_PLANE, a.node))
     call = a.begin("commit_batch", record_count=1)
     system.run(hold.acted())
-    lever = system.run(system.levers.kill(a.node))
+    lever = pull(system.levers.kill(a.node))
     with pytest.raises(ClientLost):
         a.answer(call)
     with pytest.raises(ClientLost):
@@ -307,13 +337,15 @@ def test_a_killed_client_loses_its_call_and_runs_again(
 
 
 def test_what_a_killed_client_has_sent_is_carried_out(
-    system: ProcessDeployment, a: Client, b: Client
+    system: ProcessDeployment, pull: Pull[Any], a: Client, b: Client
 ) -> None:
     before = a.committed()
-    slow = system.run(system.levers.slow(CONTROL_PLANE, 3600, a.node))
-    a.begin("commit_batch", record_count=1)
+    slow = pull(system.levers.slow(CONTROL_PLANE, 3600, a.node))
+    call = a.begin("commit_batch", record_count=1)
     system.run(slow.acted())
-    lever = system.run(system.levers.kill(a.node))
+    lever = pull(system.levers.kill(a.node))
+    with pytest.raises(ClientLost):
+        a.answer(call)
     system.run(slow.release())
     system.run(lever.release())
     # One connection after the other: the database has seen the first before it answers the second.
@@ -324,8 +356,10 @@ def test_what_a_killed_client_has_sent_is_carried_out(
 # ── nodes and probes ─────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_broker_is_killed_and_comes_back(system: ProcessDeployment, a: Client) -> None:
-    lever = system.run(system.levers.kill("broker-1"))
+def test_a_broker_is_killed_and_comes_back(
+    system: ProcessDeployment, pull: Pull[Any], a: Client
+) -> None:
+    lever = pull(system.levers.kill("broker-1"))
     with pytest.raises((ConnectionError, TimeoutError)):
         a.versions()
     assert release(system, lever) == {"processes_ended": 1}
