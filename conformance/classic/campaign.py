@@ -19,6 +19,7 @@ from functools import partial
 
 from conformance.classic.arena import Arena, Heal
 from conformance.classic.at_rest import Rest, read_everything
+from conformance.classic.offers import ASSUMPTIONS, FAULTS
 from harness.clients.admin import Refused, create_topic, leadership
 from harness.clients.answers import UnreadableAnswer
 from harness.clients.operations import Defect, TopicPartition
@@ -26,16 +27,6 @@ from harness.clients.raw import RawClient
 from harness.deployments.plan import CONTROLLER, broker_name
 from harness.workloads.partition_log import PartitionClients
 
-# What befalls the cluster, and which assumption of the catalogue does not hold meanwhile.
-ASSUMPTIONS = {
-    "pause-leader": "one-leader",
-    "kill-leader": "replica-up",
-    "cut-off-leader": "one-leader",
-    "silence-leader": "one-leader",
-    "kill-controller": "one-leader",
-    "reimage-follower": "replica-up",
-}
-FAULTS = tuple(ASSUMPTIONS)
 LASTS_S = 3.0
 BETWEEN_S = 1.0
 QUIET_S = 2.5  # before the first fault and after the last: what holds only in peace is judged there

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-from conformance.classic.arena import SHARD, plan_of
-from conformance.classic.campaign import BOUND_S, FAULTS, LASTS_S, Campaign
+from conformance.classic.arena import SHARD, Arena, plan_of
+from conformance.classic.campaign import BOUND_S, LASTS_S, Campaign
 from conformance.classic.live_arena import LiveArena
-from conformance.classic.offers import PROCESS, faults_offered, not_offered
+from conformance.classic.offers import FAULTS, PROCESS, faults_offered, not_offered
 from conformance.classic.simulated_arena import SimArena
 from harness.clients.admin import Refused, delete_topic
 from harness.clients.raw import RawClient
@@ -28,15 +30,27 @@ from harness.simulation.simulation import Simulation
 from harness.sut import Sut, reference_sut
 from harness.sut.process_hook import ProcessHook
 from reference_impl.decisions import Mutant, load_mutant, mutated
-from reference_impl.ports import Address
 
 Progress = Callable[[str], None]
-SIMULATED_BOUND_S = 30.0  # of simulated time
-EXTERNAL_BOUND_S = 120.0
-SIMULATED_PACE = 2.5  # every request costs as much here as in earnest, and time costs nothing
-EXTERNAL_LASTS_S = 15.0  # Kafka's own settings take nine to notice that a broker is gone
 MOST_BROKERS = 3  # of a system that the lab has not started
 KAFKA_LOGS = "nodes"  # in the run folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tempo:
+    """How long clients rest, how long faults last, how soon a healed cluster has to be at rest."""
+
+    pace: float = 1.0
+    lasts_s: float = LASTS_S
+    bound_s: float = BOUND_S
+
+
+TEMPO = {
+    # Every request costs as much here as in earnest, and time costs nothing.
+    "sim": Tempo(pace=2.5, bound_s=30.0),
+    # Kafka's own settings take nine seconds to notice that a broker is gone.
+    "external": Tempo(lasts_s=15.0, bound_s=120.0),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +59,15 @@ class Campaigned:
 
     brokers: tuple[int, ...]
     not_played: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """An arena, how work is carried out in its loop, and every broker that is known there."""
+
+    arena: Arena
+    run: Callable[[Coroutine[Any, Any, Any]], Any]
+    known: tuple[int, ...]
 
 
 def record_classic(
@@ -62,39 +85,21 @@ def record_classic(
     Of the ``faults`` only those can be that the system offers.
     """
     sut = sut or reference_sut()
-    mutants = sut.reference.mutants if sut.reference else ()
-    if world == "sim" and sut.reference:
-        _in_simulation(run, seed, mutants, faults, progress)
-        return Campaigned(brokers=plan_of().broker_ids)
-    if world not in _worlds_of(sut):
-        raise UsageError(f"the profile classic cannot be played on {sut.name} in {world}")
-    progress("starting a cluster" if sut.startable else "looking for its brokers")
-    found = {} if sut.startable else find_brokers(sut)
-    with _opened(run, sut, world, mutants, found) as arena:
-        offered = faults_offered(sut, world, arena.brokers)
-        played = tuple(one for one in offered if one in faults)
-        lasts = lasts_s or (LASTS_S if sut.startable else EXTERNAL_LASTS_S)
+    tempo = TEMPO.get(world, Tempo())
+    progress("starting a cluster" if sut.adapter.started else "looking for its brokers")
+    with opened(run, sut, world, seed, SHARD) as at:
+        brokers = at.arena.brokers
         campaign = Campaign(
-            arena=arena,
+            arena=at.arena,
             seed=seed,
-            faults=played,
-            lasts_s=lasts,
-            bound_s=BOUND_S if sut.startable else EXTERNAL_BOUND_S,
+            faults=tuple(one for one in faults_offered(sut, world, brokers) if one in faults),
+            pace=tempo.pace,
+            lasts_s=lasts_s or tempo.lasts_s,
+            bound_s=tempo.bound_s,
             progress=progress,
         )
-        asyncio.run(_play(campaign, tidy_up=not sut.startable))
-        arena.writer.close()
-        return Campaigned(
-            brokers=tuple(found) or arena.brokers,
-            not_played=not_offered(sut, world, arena.brokers),
-        )
-
-
-def _worlds_of(sut: Sut) -> tuple[str, ...]:
-    """Where real nodes of a system can be."""
-    if not sut.startable:
-        return ("external",)
-    return ("process", "docker") if sut.apache_kafka else ("process",)
+        at.run(_play(campaign, tidy_up=not sut.adapter.started))
+        return Campaigned(brokers=at.known, not_played=not_offered(sut, world, brokers))
 
 
 async def _play(campaign: Campaign, *, tidy_up: bool) -> None:
@@ -110,11 +115,18 @@ async def _play(campaign: Campaign, *, tidy_up: bool) -> None:
             await delete_topic(client, campaign.clients.tp.topic)
 
 
-def _in_simulation(
-    run: Run, seed: int, mutants: Sequence[str], faults: tuple[str, ...], progress: Progress
-) -> None:
-    slot = take_slot(run, world="sim", clock="sim-classic", part=0, shard=SHARD)
-    found = [load_mutant(one) for one in mutants]
+def opened(run: Run, sut: Sut, world: str, seed: int, shard: str) -> AbstractContextManager[Opened]:
+    """A system in a world, recorded into a shard of its own."""
+    found = OPENERS.get((sut.adapter.name, world))
+    if found is None:
+        raise UsageError(f"the profile classic cannot be played on {sut.name} in {world}")
+    return found(run, sut, seed, shard)
+
+
+@contextmanager
+def _simulated(run: Run, sut: Sut, seed: int, shard: str) -> Iterator[Opened]:
+    slot = take_slot(run, world="sim", clock=f"sim-{shard}", part=0, shard=shard)
+    found = [load_mutant(one) for one in sut.mutants]
     python = [one for one in found if isinstance(one, Mutant)]
     sims: list[Simulation] = []
     recorder = Recorder(slot, now=lambda: sims[0].now_ns)
@@ -122,60 +134,81 @@ def _in_simulation(
     with mutated(*python), Simulation(seed, observer=observer, forgiving=True) as sim:
         sims.append(sim)
         arena = SimArena(sim, recorder)
-        campaign = Campaign(
-            arena=arena,
-            seed=seed,
-            faults=faults,
-            pace=SIMULATED_PACE,
-            bound_s=SIMULATED_BOUND_S,
-            progress=progress,
-        )
-        sim.run(campaign.run())
-        if sim.uncaught and not mutants:
+        yield Opened(arena=arena, run=sim.run, known=arena.brokers)
+        if sim.uncaught and not sut.mutants:
             raise LabBroken(f"a node of the reference left an error uncaught: {sim.uncaught[0]}")
     slot.writer.close()
 
 
-def _opened(
-    run: Run, sut: Sut, world: str, mutants: tuple[str, ...], found: Mapping[int, Address]
-) -> AbstractContextManager[LiveArena]:
-    if sut.apache_kafka:
-        return _in_containers(run) if world == "docker" else _apache_kafka(run)
-    return _reference(run, mutants) if sut.reference else _external(run, sut, found)
+def _live(arena: LiveArena, known: Iterable[int] = ()) -> Iterator[Opened]:
+    yield Opened(arena=arena, run=asyncio.run, known=tuple(known) or arena.brokers)
+    arena.writer.close()
 
 
 @contextmanager
-def _external(run: Run, sut: Sut, found: Mapping[int, Address]) -> Iterator[LiveArena]:
-    """Somebody else's brokers, `MOST_BROKERS` of them; all run again when it is left."""
+def _external(run: Run, sut: Sut, seed: int, shard: str) -> Iterator[Opened]:
+    """Brokers of others, `MOST_BROKERS` of them; all run again when it is left."""
     hook = sut.hooks.get(PROCESS)
+    found = find_brokers(sut)
     played = dict(list(found.items())[:MOST_BROKERS])
     nodes = ExternalNodes(played, ProcessHook(hook.command, sut.folder) if hook else None)
     with nodes.mended():
-        yield LiveArena(run, nodes, world="external", brokers=tuple(played))
+        yield from _live(
+            LiveArena(run, nodes, world="external", brokers=tuple(played), shard=shard), found
+        )
 
 
 @contextmanager
-def _reference(run: Run, mutants: tuple[str, ...]) -> Iterator[LiveArena]:
-    """The reference as processes, reached through a proxy, as everybody."""
-    plan = plan_of(mutants)
+def _reference(run: Run, sut: Sut, seed: int, shard: str) -> Iterator[Opened]:
+    """The reference as processes; they reach one another through a proxy."""
+    plan = plan_of(sut.mutants)
     with linked_cluster(plan) as (cluster, links):
-        yield LiveArena(run, cluster, world="process", brokers=plan.broker_ids, links=links)
+        yield from _live(
+            LiveArena(
+                run, cluster, world="process", brokers=plan.broker_ids, links=links, shard=shard
+            )
+        )
 
 
 @contextmanager
-def _apache_kafka(run: Run) -> Iterator[LiveArena]:
+def _apache_kafka(run: Run, sut: Sut, seed: int, shard: str) -> Iterator[Opened]:
     """Apache Kafka; what its nodes said stays in the run folder."""
     plan = plan_of()
     with (
         ScratchFolder("kafka") as folder,
-        IsolatedKafka(plan, logs=run.folder / KAFKA_LOGS, data=folder) as kafka,
+        IsolatedKafka(plan, logs=_logs(run, shard), data=folder) as kafka,
     ):
-        yield LiveArena(run, kafka, world="process", brokers=plan.broker_ids, links=kafka.links)
+        yield from _live(
+            LiveArena(
+                run,
+                kafka,
+                world="process",
+                brokers=plan.broker_ids,
+                links=kafka.links,
+                shard=shard,
+            )
+        )
 
 
 @contextmanager
-def _in_containers(run: Run) -> Iterator[LiveArena]:
+def _in_containers(run: Run, sut: Sut, seed: int, shard: str) -> Iterator[Opened]:
     """Apache Kafka from its image; what its nodes said stays in the run folder, too."""
     plan = plan_of()
-    with ContainerKafka(plan, logs=run.folder / KAFKA_LOGS) as kafka:
-        yield LiveArena(run, kafka, world="docker", brokers=plan.broker_ids)
+    with ContainerKafka(plan, logs=_logs(run, shard)) as kafka:
+        yield from _live(
+            LiveArena(run, kafka, world="docker", brokers=plan.broker_ids, shard=shard)
+        )
+
+
+def _logs(run: Run, shard: str) -> Path:
+    return run.folder / KAFKA_LOGS / shard
+
+
+OPENERS: Mapping[tuple[str, str], Callable[..., AbstractContextManager[Opened]]] = {
+    ("reference", "sim"): _simulated,
+    ("reference", "process"): _reference,
+    ("apache-kafka", "process"): _apache_kafka,
+    ("apache-kafka", "docker"): _in_containers,
+    ("external", "external"): _external,
+}
+"""By the adapter of a system and its world."""

@@ -36,8 +36,9 @@ class LiveArena:
         world: str,
         brokers: tuple[int, ...],
         links: LinkProxy | None = None,
+        shard: str = SHARD,
     ) -> None:
-        slot = take_slot(run, world=world, clock="host", part=0, shard=SHARD)
+        slot = take_slot(run, world=world, clock="host", part=0, shard=shard)
         self.writer = slot.writer
         self.recorder = Recorder(slot, now=time.monotonic_ns, lock=threading.RLock())
         self.network: Network = StreamNetwork()

@@ -10,10 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from conformance.classic.campaign import FAULTS
 from harness.history.plan import Part
 from harness.sut import Sut
 
+# What is done to the cluster, and which assumption of the catalogue does not hold then.
+ASSUMPTIONS = {
+    "pause-leader": "one-leader",
+    "kill-leader": "replica-up",
+    "cut-off-leader": "one-leader",
+    "silence-leader": "one-leader",
+    "kill-controller": "one-leader",
+    "reimage-follower": "replica-up",
+}
+FAULTS = tuple(ASSUMPTIONS)
 PROFILE = "classic"
 PROCESS = "process"
 # One of them twice, so that in any order some leader epoch is spared both a kill and an emptied
@@ -69,7 +78,7 @@ def faults_offered(sut: Sut, world: str, brokers: Iterable[int]) -> tuple[str, .
     """The faults that a system with these brokers can be made to suffer."""
     if world == "docker":
         return IN_CONTAINERS
-    if sut.startable:
+    if sut.adapter.started:
         return FAULTS
     hurt = PROCESS in sut.hooks and len(tuple(brokers)) >= REPLICAS
     return BY_HOOK if hurt else ()
@@ -80,7 +89,7 @@ def not_offered(sut: Sut, world: str, brokers: Iterable[int]) -> dict[str, str]:
     brokers = tuple(brokers)
     offered = faults_offered(sut, world, brokers)
     reasons = {one: _why_not(one, sut, world, brokers) for one in FAULTS if one not in offered}
-    if not sut.startable:
+    if not sut.adapter.started:
         reasons[NODES] = "the lab has not started its nodes, and cannot see them end"
     return reasons
 

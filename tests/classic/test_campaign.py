@@ -11,9 +11,15 @@ import pytest
 
 from conformance.catalogue import CATALOGUE
 from conformance.classic.arena import Heal
-from conformance.classic.campaign import ASSUMPTIONS, FAULTS, Campaign
+from conformance.classic.campaign import Campaign
 from conformance.classic.lab import record_classic
-from conformance.classic.offers import BY_HOOK, NEW_LEADER, OF_NEW_LEADERS
+from conformance.classic.offers import (
+    ASSUMPTIONS,
+    BY_HOOK,
+    FAULTS,
+    NEW_LEADER,
+    OF_NEW_LEADERS,
+)
 from conformance.classic.simulated_arena import SimArena
 from harness.history import Run
 from harness.history.plan import LabShard, Part, RunPlan

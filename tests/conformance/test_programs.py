@@ -10,7 +10,8 @@ from conformance.catalogue import CATALOGUE
 from conformance.classic.programs import FILE, MUTANTS, recorded_programs, verdicts_of, written
 from conformance.classic.programs_in_processes import Played, verdicts_in_processes
 from conformance.machines.scripted import KINDS, Appends, ScriptedMachine
-from conformance.mutants import ONLY_SIMULATED, built_in
+from conformance.mutants import ONLY_SIMULATED
+from conformance.profiles import built_in_mutants
 from conformance.proofs import recorded_statuses
 from harness.rules import Judged, Status, Verdict
 from harness.steps.program import Step
@@ -45,7 +46,7 @@ def test_a_program_uses_steps_that_both_worlds_know(name: str) -> None:
 
 
 def test_processes_are_spared_what_only_the_simulation_shows() -> None:
-    names = {mutant.name for mutant in built_in("process").values()}
+    names = {mutant.name for mutant in built_in_mutants("process").values()}
     assert names & set(PROGRAMS) == set(PROGRAMS) - set(ONLY_SIMULATED)
 
 

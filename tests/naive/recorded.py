@@ -9,9 +9,10 @@ from typing import Any
 
 from conformance.classic.lab import record_classic
 from conformance.classic.programs import MUTANTS, recorded_programs
-from conformance.lab import Plan, record
+from conformance.lab import record
 from conformance.machines.scripted import ScriptedMachine
 from conformance.mutants import CLUSTER, boundary
+from conformance.profiles.profile import Plan
 from harness.errors import LabBroken
 from harness.history import Run
 from harness.steps.explore import play

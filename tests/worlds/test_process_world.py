@@ -13,8 +13,8 @@ from harness.history import Run, read_history
 from harness.processes.database import Database
 from harness.steps.order import ALL_VERBS
 from harness.sut import LabBroken, Sut, UsageError, reference_sut
-from harness.workloads import generate, parse
-from harness.worlds import open_world
+from harness.workloads import BoundarySteps, generate, parse
+from conformance.register import open_register
 from harness.worlds.clients import Patience
 from harness.worlds.process import open_process
 
@@ -117,7 +117,7 @@ def test_a_crash_between_two_transactions_leaves_the_first(play: Play) -> None:
         assert recorded.stored(look)["boundary"] == 100
         assert recorded.stored(look)["seeds"] == []
     assert recorded.evidence("split-request") == {"transactions_passed": 1, "requests_left": 1}
-    assert recorded.evidence("kill-client") == {"operations_open": 1, "signal": "SIGKILL"}
+    assert recorded.evidence("kill") == {"operations_open": 1, "signal": "SIGKILL"}
     assert recorded.endings[2] == "1 initialize info None"
 
 
@@ -147,19 +147,19 @@ def test_a_zombie_leader_wakes_up_fenced(play: Play) -> None:
         """,
     )
     assert recorded.endings[1:] == ["2 register ok NONE", "1 initialize fail FENCED_LEADER_EPOCH"]
-    assert recorded.evidence("pause-client") == {"requests_stalled": 1}
-    assert recorded.phases("pause-client") == ["begin", "landed", "end"]
+    assert recorded.evidence("pause") == {"requests_stalled": 1}
+    assert recorded.phases("pause") == ["begin", "landed", "end"]
 
 
 def test_a_pause_that_stalls_nobody_has_not_landed(play: Play) -> None:
     recorded = play("process", "a call create\na pause\na resume\na call get")
-    assert recorded.phases("pause-client") == ["begin", "end"]
+    assert recorded.phases("pause") == ["begin", "end"]
 
 
 def test_a_paused_agent_can_be_killed_with_its_request(play: Play) -> None:
     recorded = play("process", "a call create\na hold get\na pause\na kill\na call get")
     assert recorded.endings[1:] == ["1 get info None", "1 get ok NONE"]
-    for fault in ("hold-request", "pause-client", "kill-client"):
+    for fault in ("hold-request", "pause", "kill"):
         assert recorded.phases(fault) == ["begin", "landed", "end"]
 
 
@@ -245,8 +245,8 @@ def test_logs_from_before_the_boundary_existed_are_upgraded(play: Play, world: s
 
 
 def test_agents_trace_their_transactions_into_shards_of_their_own(run: Run) -> None:
-    with open_world("process", run=run, sut=reference_sut(), seed=1) as world:
-        world.play(parse("a call create\nb call register epoch=3\na begin get\na kill\na call get"))
+    with open_register("process", run=run, sut=reference_sut(), seed=1) as register:
+        register.play(parse("a call create\nb call register epoch=3\na begin get\na kill\na call get", BoundarySteps))
     sealed = run.seal()
     assert sealed.complete, sealed.reasons
     effects = [event for event in read_history(run.history).events if event["kind"] == "effect"]
@@ -258,21 +258,21 @@ def test_agents_trace_their_transactions_into_shards_of_their_own(run: Run) -> N
 
 def test_silence_is_an_unknown_outcome_and_the_client_goes_on(run: Run) -> None:
     patience = Patience(answer_s=0.6)
-    with open_process(run=run, sut=reference_sut(), patience=patience) as world:
-        world.play(parse("a call create\na call initialize b0=100 epoch=1"))
+    with open_process(run=run, sut=reference_sut(), patience=patience) as register:
+        register.play(parse("a call create\na call initialize b0=100 epoch=1", BoundarySteps))
         dsn = world._transport._database.dsn
         with psycopg.connect(dsn) as blocker:
             blocker.execute("LOCK TABLE logs")
-            world.play(parse("a call commit"))
-        world.play(parse("a call get"))
-        assert world.unanswered == 1
+            register.play(parse("a call commit", BoundarySteps))
+        register.play(parse("a call get", BoundarySteps))
+        assert register.unanswered == 1
     assert recorded(run).endings[2:] == ["1 commit info None", "1 get ok NONE"]
 
 
 def test_a_generated_workload_plays_to_its_end(run: Run) -> None:
-    with open_world("process", run=run, sut=reference_sut(), seed=1) as world:
-        assert world.supports == ALL_VERBS
-        world.play(generate(4, clients=3, partitions=2, operations=80, verbs=world.supports))
+    with open_register("process", run=run, sut=reference_sut(), seed=1) as register:
+        assert register.supports == ALL_VERBS
+        register.play(generate(4, clients=3, partitions=2, operations=80, verbs=register.supports))
     sealed = run.seal()
     assert sealed.complete, sealed.reasons
     assert not sealed.problems
@@ -291,20 +291,20 @@ def test_a_closed_database_is_gone_and_closing_twice_is_harmless() -> None:
 
 def test_an_agent_that_cannot_start_is_the_labs_fault(run: Run, monkeypatch) -> None:
     monkeypatch.setattr("harness.worlds.process.sys.executable", "/bin/false")
-    world = open_world("process", run=run, sut=reference_sut(), seed=1)
+    world = open_register("process", run=run, sut=reference_sut(), seed=1)
     with pytest.raises(LabBroken, match="the agent of 'a' ended by itself"), world:
-        world.play(parse("a call create"))
+        register.play(parse("a call create", BoundarySteps))
     assert not run.seal().complete
 
 
 def test_an_agent_that_dies_unasked_is_the_labs_fault(run: Run) -> None:
-    with open_world("process", run=run, sut=reference_sut(), seed=1) as world:
-        world.play(parse("a call create"))
+    with open_register("process", run=run, sut=reference_sut(), seed=1) as register:
+        register.play(parse("a call create", BoundarySteps))
         program = world._transport._clients["a"].program
         os.kill(program.pid, 9)
         program._listener.join(5)
         with pytest.raises(LabBroken, match="the agent of 'a' ended by itself"):
-            world.play(parse("a call get"))
+            register.play(parse("a call get", BoundarySteps))
 
 
 @pytest.mark.parametrize(
@@ -317,4 +317,4 @@ def test_an_agent_that_dies_unasked_is_the_labs_fault(run: Run) -> None:
 )
 def test_an_impossible_world_is_a_usage_error(run: Run, sut: Sut, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        open_world("process", run=run, sut=sut, seed=1)
+        open_register("process", run=run, sut=sut, seed=1)
