@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from recording import Recording, read_shard
 
+from conformance.register import open_register
 from harness.history import Run
 from harness.sut import (
     AdapterError,
@@ -29,7 +30,6 @@ from harness.sut import (
 )
 from harness.sut.protocol import SCHEMA_FILE
 from harness.workloads import BoundarySteps, generate, parse
-from conformance.register import open_register
 from harness.worlds.clients import Patience
 from harness.worlds.external import open_external
 
@@ -142,7 +142,9 @@ def test_the_reference_can_be_driven_through_the_same_hook(tmp_path: Path, run: 
         f'control_plane = "exec:env PYTHONPATH={root} {sys.executable} -m reference_impl'
         ' control-plane --dsn memory:"\n'
     )
-    with open_register("external", run=run, sut=read_sut(tmp_path / "sut.toml"), seed=1) as register:
+    with open_register(
+        "external", run=run, sut=read_sut(tmp_path / "sut.toml"), seed=1
+    ) as register:
         steps = generate(1, clients=1, operations=60, verbs=register.supports - {"kill", "lose"})
         register.play(steps)
     assert run.seal().complete
@@ -197,7 +199,9 @@ def test_losing_a_reply_kills_the_program_with_the_question_in_hand(
 
 def test_a_paused_program_answers_only_after_it_was_resumed(system: System, run: Run) -> None:
     with open_register("external", run=run, sut=system(EXAMPLE), seed=1) as register:
-        register.play(parse("a call create\na pause\na begin get\nb call get\na resume\na end", BoundarySteps))
+        register.play(
+            parse("a call create\na pause\na begin get\nb call get\na resume\na end", BoundarySteps)
+        )
     assert recorded(run).endings[1:] == ["2 get ok NONE", "1 get ok NONE"]
     assert recorded(run).evidence("pause") == {"requests_stalled": 1}
 
