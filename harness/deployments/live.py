@@ -162,7 +162,7 @@ class LiveDeployment:
         folders = {name: nodes.data_folder(name) for name in names}
         if any(folder is not None for folder in folders.values()):
             self.offer("files", lambda: asyncio.to_thread(self._files, names))
-        if isinstance(nodes, LoggingNodes):
+        if names and isinstance(nodes, LoggingNodes):
             self.offer("log_lines", lambda: asyncio.to_thread(self._log_lines, nodes, names))
 
     def _seen(self, names: list[str]) -> list[Row]:
