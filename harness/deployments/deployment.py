@@ -8,7 +8,9 @@ offered: a lever or a probe that is not offered is never pulled, and the plan of
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextvars import ContextVar
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
@@ -117,6 +119,11 @@ class Levers(Protocol):
     async def damage(self, how: str, key: str) -> Lever:
         """Let an object be `vanished`, `torn` or `corrupt` to whoever reads it."""
         ...
+
+
+urgency: ContextVar[asyncio.Event | None] = ContextVar("urgency", default=None)
+"""Set by who begins a call and will wait for it later, at which moment the event is set. Until then
+a simulated client takes its time; elsewhere it means nothing."""
 
 
 class ClientLost(OSError):

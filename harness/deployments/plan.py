@@ -16,6 +16,11 @@ class NodeState:
     running: bool
     exit_code: int | None = None
 
+    def row(self, node: str, *, on_purpose: bool) -> dict[str, object]:
+        """The node as a probe records it."""
+        state = "running" if self.running else "ended"
+        return {"node": node, "state": state, "exit_code": self.exit_code, "on_purpose": on_purpose}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeploymentPlan:

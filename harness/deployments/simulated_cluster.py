@@ -22,10 +22,11 @@ class SimulatedCluster:
     def __init__(self, sim: Simulation, plan: DeploymentPlan) -> None:
         self.sim = sim
         self.plan = plan
-        self.announced: list[int] = []
-        sim.add(CONTROLLER, self._controller)
+        self._stops: dict[str, asyncio.Event] = {}
+        self._ready_life: dict[str, int] = {}  # the last one in which a node was ready
+        sim.add(CONTROLLER, self._controller, number=CONTROLLER_ID)
         for number in plan.broker_ids:
-            sim.add(broker_name(number), partial(self._broker, number))
+            sim.add(broker_name(number), partial(self._broker, number), number=number)
 
     def address(self, broker_id: int) -> Address:
         """Where a client finds a broker."""
@@ -33,9 +34,16 @@ class SimulatedCluster:
 
     def settle(self, *, within_s: float = 30.0) -> None:
         """Let time pass until every broker is unfenced."""
-        self.sim.run_until(
-            lambda: all(one in self.announced for one in self.plan.broker_ids), within_s=within_s
-        )
+        self.sim.run_until(lambda: all(map(self.ready, self.plan.names)), within_s=within_s)
+
+    def ready(self, name: str) -> bool:
+        """Whether the controller listens, or a broker was unfenced since it was started."""
+        return self._ready_life.get(name) == self.sim.nodes[name].lives
+
+    def stop(self, name: str) -> None:
+        """Ask a node to end in good order."""
+        self.sim.nodes[name].stopping = True
+        self._stops[name].set()
 
     async def _controller(self, ports: Ports) -> None:
         await run_controller(
@@ -45,7 +53,8 @@ class SimulatedCluster:
                 cluster_id=self.plan.cluster_id,
                 listen=Address(CONTROLLER, CONTROLLER_PORT),
                 properties=self.plan.properties,
-                stop=asyncio.Event(),
+                stop=self._stop_of(CONTROLLER),
+                announce=lambda place: self._announce(CONTROLLER),
             ),
         )
 
@@ -59,7 +68,14 @@ class SimulatedCluster:
                 controller=Address(CONTROLLER, CONTROLLER_PORT),
                 rack=self.plan.rack(number),
                 properties=self.plan.properties,
-                stop=asyncio.Event(),
-                announce=lambda place, listening: self.announced.append(number),
+                stop=self._stop_of(ports.name),
+                announce=lambda place, listening: self._announce(ports.name),
             ),
         )
+
+    def _stop_of(self, name: str) -> asyncio.Event:
+        self._stops[name] = asyncio.Event()
+        return self._stops[name]
+
+    def _announce(self, name: str) -> None:
+        self._ready_life[name] = self.sim.nodes[name].lives

@@ -81,7 +81,9 @@ class Recorder:
         *,
         now: Callable[[], int],
         lock: AbstractContextManager[object] | None = None,
+        first_node: int = 1,
     ) -> None:
+        """``first_node`` is the number of the first client, where brokers have the low ones."""
         self.unanswered = 0
         self._slot = slot
         self._writer = slot.writer
@@ -89,6 +91,7 @@ class Recorder:
         self._now = now
         self._lock = lock or nullcontext()
         self._nodes: dict[str, int] = {}
+        self._first_node = first_node
         self._process: dict[str, int] = {}
         self._processes = slot.first_process
         self.plan_part: str | None = None  # that asks for the faults which begin now
@@ -101,8 +104,8 @@ class Recorder:
         return self._writer.lines
 
     def node(self, client: str) -> int:
-        """The node number of a client; the first client is node 1."""
-        return self._nodes.setdefault(client, len(self._nodes) + 1)
+        """The node number of a client, in the order in which they were first named."""
+        return self._nodes.setdefault(client, self._first_node + len(self._nodes))
 
     def target(self, client: str) -> str:
         """How fault lines name a client."""

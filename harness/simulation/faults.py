@@ -1,13 +1,8 @@
-"""Faults: what can be done to a simulated cluster, and the evidence that it bit.
+"""Faults: levers of a simulation with a name, told to the observer.
 
 Each method injects one fault and gives it back; ``heal`` ends it. A fault is told to the observer
-three times: when it begins, when it lands (as soon as its evidence counts something), and when it
+three times: when it begins, when it lands (as soon as its lever counts something), and when it
 ends. The names and the meaning of the evidence are in ``nemesis.faults``.
-
-Killing and losing power differ as they do in the world. A process that is *killed* leaves what it
-wrote in the care of its machine, whose kernel closes its connections at once. A machine that *loses
-power* forgets what was not synced, and says nothing to anybody: its peers find out by its silence,
-or by a reset when it is back and does not know them any more.
 """
 
 from __future__ import annotations
@@ -15,79 +10,49 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
-from harness.simulation.clock import NS
-from harness.simulation.gate import Act, Condition
-from harness.simulation.link_faults import Hold, Hosts, LinkFault
-from harness.simulation.network import SimNetwork
-from harness.simulation.object_store import Damage
-from harness.simulation.observer import Evidence, Observer
-from reference_impl.ports.effects import Trouble
+from harness.levers import has_acted
+from harness.simulation.gate import Act
+from harness.simulation.levers import OutOfPlace, SimLever
+from harness.simulation.link_faults import Hosts
+from harness.simulation.observer import Observer
 
 if TYPE_CHECKING:
-    from harness.simulation.process import Process
     from harness.simulation.simulation import Simulation
 
-Looks = Callable[[], Evidence]
+__all__ = ["Fault", "Faults", "OutOfPlace"]
+
+Pull = Callable[[], SimLever]
 
 # The ports that are somebody else's machine, by their role.
 _ROLE = {"control_plane": "control-plane", "object_store": "object-store"}
 
 
-class OutOfPlace(ValueError):
-    """The fault is in force already, or the node that it would hit is down."""
-
-
 class Fault:
     """One fault from its begin to its end."""
 
-    def __init__(
-        self, observer: Observer, name: str, target: str, evidence: Looks, lift: Callable[[], None]
-    ) -> None:
+    def __init__(self, observer: Observer, name: str, target: str, lever: SimLever) -> None:
         self.name = name
         self.target = target
+        self.lever = lever
         self.landed = False
         self.healed = False
         self._observer = observer
-        self._evidence = evidence
-        self._lift = lift
 
     def look(self) -> None:
-        """Tell the observer if it has landed meanwhile."""
+        """Tell the observer if it has landed."""
         if not self.landed and not self.healed:
-            evidence = self._evidence()
-            self.landed = any(isinstance(count, int) and count > 0 for count in evidence.values())
+            self.landed = has_acted(self.lever.counts)
             if self.landed:
-                self._observer.fault(self.name, self.target, "landed", evidence)
+                self._observer.fault(self.name, self.target, "landed", self.lever.counts)
 
     def heal(self) -> None:
         """End it; a second time does nothing."""
         if self.healed:
             return
         self.look()
-        self._observer.fault(self.name, self.target, "end", self._evidence())
+        self._observer.fault(self.name, self.target, "end", self.lever.counts)
         self.healed = True
-        self._lift()
-
-
-class LinkOutage(Fault):
-    """A fault of links."""
-
-    def __init__(self, observer: Observer, name: str, target: str) -> None:
-        self.works: LinkFault | None = None
-        super().__init__(observer, name, target, self._counts, self._end)
-
-    def release(self, count: int) -> int:
-        """Let deliveries that are held go, oldest first; how many there were."""
-        if not isinstance(self.works, Hold):
-            raise ValueError(f"{self.name} holds nothing that could be released")
-        return self.works.release(count)
-
-    def _counts(self) -> Evidence:
-        return {} if self.works is None else dict(self.works.counts)
-
-    def _end(self) -> None:
-        if self.works is not None:
-            self.works.heal()
+        self.lever.release()
 
 
 class Faults:
@@ -95,10 +60,11 @@ class Faults:
 
     def __init__(self, sim: Simulation) -> None:
         self._sim = sim
+        self._levers = sim.levers
         self._active: list[Fault] = []
 
     def look(self) -> None:
-        """See which faults have landed meanwhile."""
+        """See which faults have landed."""
         for fault in self._active:
             fault.look()
 
@@ -114,259 +80,130 @@ class Faults:
         self._active = [fault for fault in self._active if not fault.healed]
         return tuple(self._active)
 
-    # Nodes.
-
     def kill(self, name: str) -> Fault:
-        """`kill -9`: the process is gone, its machine is not. Healing starts it again."""
-        return self._down("kill-node", name, lambda: self._sim.kill(name))
+        """See `SimLevers.kill`."""
+        return self._down("kill-node", name, lambda: self._levers.kill(name))
 
     def lose_power(self, name: str, *, lose: Literal["some", "all"] = "some") -> Fault:
-        """The machine goes dark, and with it what was not synced. Healing starts it again."""
-        return self._down("lose-power", name, lambda: self._sim.lose_power(name, lose=lose))
+        """See `SimLevers.lose_power`."""
+        return self._down("lose-power", name, lambda: self._levers.lose_power(name, lose=lose))
 
     def reimage(self, name: str) -> Fault:
-        """The machine goes dark and comes back, once healed, with an empty disk."""
-        return self._down("reimage-node", name, lambda: self._emptied(name))
+        """See `SimLevers.wipe`."""
+        return self._down("reimage-node", name, lambda: self._levers.wipe(name))
 
     def pause(self, name: str) -> Fault:
-        """The process stands still and does not know it. Healing resumes it."""
-        self._check_up(name)
-        paused: list[Process] = []
-        fault = self._begin(
-            "pause-node",
-            name,
-            lambda: {"callbacks_stalled": sum(len(process.parked) for process in paused)},
-            lambda: self._sim.resume(paused[0]),
-        )
-        paused.append(self._sim.pause(name))
-        return fault
+        """See `SimLevers.pause`."""
+        self._levers.check_up(name)
+        return self._begin("pause-node", name, lambda: self._levers.pause(name))
 
-    def _emptied(self, name: str) -> dict[str, int]:
-        ended = self._sim.lose_power(name, lose="all")["tasks_ended"]
-        return {"tasks_ended": ended, "bytes_wiped": self._sim.nodes[name].disk.wipe()}
+    def cut(self, sources: Hosts, targets: Hosts, *, both: bool = True) -> Fault:
+        """See `SimLevers.cut`."""
+        link = _link(sources, targets, both=both)
+        return self._begin("cut-link", link, lambda: self._levers.cut(sources, targets, both=both))
 
-    def _down(self, kind: str, name: str, act: Callable[[], dict[str, int]]) -> Fault:
-        self._check_up(name)
-        counts = {"tasks_ended": 0}
-        fault = self._begin(kind, name, lambda: counts, lambda: self._start_again(name))
-        counts.update(act())
-        fault.look()
-        return fault
-
-    def _check_up(self, name: str) -> None:
-        if not self._sim.nodes[name].up:
-            raise OutOfPlace(f"{name} is down already")
-
-    def _start_again(self, name: str) -> None:
-        if not self._sim.nodes[name].up:
-            self._sim.start(name)
-
-    # Links.
-
-    def cut(self, sources: Hosts, targets: Hosts, *, both: bool = True) -> LinkOutage:
-        """Nothing gets through. Bytes wait, as TCP's do, until it heals or the sender gives up."""
-        return self._link(
-            "cut-link", sources, targets, both, lambda n: n.cut(sources, targets, both=both)
+    def hold(self, sources: Hosts, targets: Hosts, *, both: bool = True) -> Fault:
+        """See `SimLevers.hold`."""
+        link = _link(sources, targets, both=both)
+        return self._begin(
+            "hold-link", link, lambda: self._levers.hold(sources, targets, both=both)
         )
 
-    def hold(self, sources: Hosts, targets: Hosts, *, both: bool = True) -> LinkOutage:
-        """What is sent waits until it is released, one by one, or all of it is healed."""
-        return self._link(
-            "hold-link", sources, targets, both, lambda n: n.hold(sources, targets, both=both)
+    def delay(self, sources: Hosts, targets: Hosts, seconds: float, *, both: bool = True) -> Fault:
+        """See `SimLevers.delay`."""
+        link = _link(sources, targets, both=both)
+        return self._begin(
+            "delay-link", link, lambda: self._levers.delay(sources, targets, seconds, both=both)
         )
-
-    def delay(
-        self, sources: Hosts, targets: Hosts, seconds: float, *, both: bool = True
-    ) -> LinkOutage:
-        """Everything takes this much longer."""
-        return self._link(
-            "delay-link",
-            sources,
-            targets,
-            both,
-            lambda n: n.delay(sources, targets, seconds, both=both),
-        )
-
-    # Disks.
 
     def disk_full(self, name: str, *, room: int = 0) -> Fault:
-        """There is this much room left, and no more."""
-        disk = self._sim.nodes[name].disk
-        before = disk.counts.writes_without_room
-
-        def lift() -> None:
-            disk.capacity = None
-
-        fault = self._begin(
-            "disk-full",
-            name,
-            lambda: {"writes_without_room": disk.counts.writes_without_room - before},
-            lift,
-        )
-        disk.capacity = disk.used + room
-        return fault
+        """See `SimLevers.disk_full`."""
+        return self._begin("disk-full", name, lambda: self._levers.disk_full(name, room=room))
 
     def disk_slow(self, name: str, seconds: float) -> Fault:
-        """Everything that changes the disk takes this long."""
-        condition = Condition(port="disk", node=name, slower_ns=int(seconds * NS))
-        return self._condition("disk-slow", name, "calls_delayed", condition)
+        """See `SimLevers.disk_slow`."""
+        return self._begin("disk-slow", name, lambda: self._levers.disk_slow(name, seconds))
 
     def disk_failing(self, name: str) -> Fault:
-        """Whatever would change the disk answers EIO and changes nothing."""
-        condition = Condition(port="disk", node=name, trouble=Trouble.BROKEN)
-        return self._condition("disk-failing", name, "calls_failed", condition)
+        """See `SimLevers.disk_failing`."""
+        return self._begin("disk-failing", name, lambda: self._levers.disk_failing(name))
 
     def sync_failing(self, name: str, *, times: int | None = None) -> Fault:
-        """Syncs answer EIO, and what they should have synced never will be."""
-        disk = self._sim.nodes[name].disk
-        before = disk.counts.syncs_failed
-        fault = self._begin(
-            "sync-failing",
-            name,
-            lambda: {"syncs_failed": disk.counts.syncs_failed - before},
-            disk.mend_sync,
+        """See `SimLevers.sync_failing`."""
+        return self._begin(
+            "sync-failing", name, lambda: self._levers.sync_failing(name, times=times)
         )
-        disk.break_sync(times=times)
-        return fault
-
-    # The object store and the database, for one node or for all.
 
     def refused(self, port: str, node: str | None = None) -> Fault:
-        """Nobody answers there, and nothing is done."""
-        condition = Condition(port=port, node=node, trouble=Trouble.REFUSED)
-        return self._outage(f"{_ROLE[port]}-refused", "refusals", condition)
+        """See `SimLevers.refuse`."""
+        return self._outage(port, node, "refused", lambda: self._levers.refuse(port, node))
 
     def broken(self, port: str, node: str | None = None) -> Fault:
-        """It answers every call with a hard error and does nothing."""
-        condition = Condition(port=port, node=node, trouble=Trouble.BROKEN)
-        return self._outage(f"{_ROLE[port]}-broken", "errors_answered", condition)
+        """See `SimLevers.fail`."""
+        return self._outage(port, node, "broken", lambda: self._levers.fail(port, node))
 
     def conflicts(self, port: str, node: str | None = None, *, times: int | None = None) -> Fault:
-        """It gives up on calls, in favour of others, and has done nothing."""
-        condition = Condition(port=port, node=node, trouble=Trouble.CONFLICT, left=times)
-        return self._outage(f"{_ROLE[port]}-conflict", "conflicts", condition)
+        """See `SimLevers.conflicts`."""
+        return self._outage(
+            port, node, "conflict", lambda: self._levers.conflicts(port, node, times=times)
+        )
 
     def slow(self, port: str, seconds: float, node: str | None = None) -> Fault:
-        """Every call takes this much longer before it is carried out."""
-        condition = Condition(port=port, node=node, slower_ns=int(seconds * NS))
-        return self._outage(f"{_ROLE[port]}-slow", "calls_delayed", condition)
+        """See `SimLevers.slow`."""
+        return self._outage(port, node, "slow", lambda: self._levers.slow(port, seconds, node))
 
     def replies_lost(
         self, port: str, node: str | None = None, *, times: int | None = None
     ) -> Fault:
-        """Calls are carried out, and nobody hears of it."""
-        condition = Condition(port=port, node=node, loses_replies=True, left=times)
-        return self._outage(f"{_ROLE[port]}-reply-lost", "replies_dropped", condition)
+        """See `SimLevers.lose_replies`."""
+        return self._outage(
+            port, node, "reply-lost", lambda: self._levers.lose_replies(port, node, times=times)
+        )
 
     def damaged(self, how: Literal["vanished", "torn", "corrupt"], key: str) -> Fault:
-        """An object is not what was put. It lands when somebody meets it; nothing mends it."""
-        store = self._sim.store
-        counts: list[Damage] = []
-        fault = self._begin(
-            f"object-{how}", key, lambda: {_READS[how]: sum(d.reads for d in counts)}, _nothing
-        )
-        harms = {"vanished": store.vanish, "torn": store.tear, "corrupt": store.corrupt}
-        counts.append(harms[how](key))
-        return fault
-
-    # Clocks.
+        """See `SimLevers.damage`."""
+        return self._begin(f"object-{how}", key, lambda: self._levers.damage(how, key))
 
     def shift_clock(self, name: str, milliseconds: int) -> Fault:
-        """The time of day jumps; healing sets it right again."""
-        clock = self._sim.nodes[name].clock
-        return self._clock(
-            "clock-shift",
-            name,
-            lambda: clock.shift(milliseconds),
-            lambda: clock.shift(-milliseconds),
+        """See `SimLevers.shift_clock`."""
+        return self._begin(
+            "clock-shift", name, lambda: self._levers.shift_clock(name, milliseconds)
         )
 
     def drift_clock(self, name: str, rate: float) -> Fault:
-        """Both clocks run at this rate; healing lets them run true, from where they are."""
-        clock = self._sim.nodes[name].clock
-        return self._clock("clock-drift", name, lambda: clock.drift(rate), lambda: clock.drift(1.0))
-
-    # One effect.
+        """See `SimLevers.drift_clock`."""
+        return self._begin("clock-drift", name, lambda: self._levers.drift_clock(name, rate))
 
     def at_effect(self, node: str, number: int, act: Act) -> Fault:
-        """Do something to one effect of a node, by its number. Healing starts what was killed."""
-        effects = self._sim.effects
-        order = (node, number, act)
-
-        def lift() -> None:
-            effects.orders.pop((node, number), None)
-            if act in (Act.KILL, Act.KILL_AFTER) and order in effects.obeyed:
-                self._start_again(node)
-
-        fault = self._begin(
+        """See `SimLevers.at_effect`."""
+        return self._begin(
             f"effect-{act.value}",
             f"{node} effect {number}",
-            lambda: {"orders_obeyed": effects.obeyed.count(order)},
-            lift,
+            lambda: self._levers.at_effect(node, number, act),
         )
-        effects.order(node, number, act)
-        return fault
 
-    # What they have in common.
-
-    def _begin(self, name: str, target: str, evidence: Looks, lift: Callable[[], None]) -> Fault:
-        fault = Fault(self._sim.observer, name, target, evidence, lift)
-        self._register(fault)
-        return fault
-
-    def _register(self, fault: Fault) -> None:
-        if any((one.name, one.target) == (fault.name, fault.target) for one in self.active):
-            raise OutOfPlace(f"{fault.name} is in force on {fault.target} already")
-        self._sim.observer.fault(fault.name, fault.target, "begin", {})
+    def _begin(self, name: str, target: str, pull: Pull) -> Fault:
+        if any((one.name, one.target) == (name, target) for one in self.active):
+            raise OutOfPlace(f"{name} is in force on {target} already")
+        self._sim.observer.fault(name, target, "begin", {})
+        fault = Fault(self._sim.observer, name, target, pull())
         self._active = [*self.active, fault]
-
-    def _outage(self, name: str, evidence: str, condition: Condition) -> Fault:
-        target = _ROLE[condition.port]
-        if condition.node is not None:
-            target = f"{condition.node} to {target}"
-        return self._condition(name, target, evidence, condition)
-
-    def _condition(self, name: str, target: str, evidence: str, condition: Condition) -> Fault:
-        conditions = self._sim.effects.conditions
-        fault = self._begin(
-            name,
-            target,
-            lambda: {evidence: condition.hits},
-            lambda: conditions.remove(condition),
-        )
-        conditions.append(condition)
         return fault
 
-    def _clock(
-        self, name: str, target: str, wrong: Callable[[], None], right: Callable[[], None]
-    ) -> Fault:
-        clock = self._sim.nodes[target].clock
-        before = clock.reads
-        fault = self._begin(name, target, lambda: {"clock_reads": clock.reads - before}, right)
-        wrong()
+    def _down(self, kind: str, name: str, pull: Pull) -> Fault:
+        self._levers.check_up(name)
+        fault = self._begin(kind, name, pull)
+        fault.look()
         return fault
 
-    def _link(
-        self,
-        name: str,
-        sources: Hosts,
-        targets: Hosts,
-        both: bool,
-        inject: Callable[[SimNetwork], LinkFault],
-    ) -> LinkOutage:
-        target = f"{_named(sources)} {'↔' if both else '→'} {_named(targets)}"
-        fault = LinkOutage(self._sim.observer, name, target)
-        self._register(fault)
-        fault.works = inject(self._sim.network)
-        return fault
+    def _outage(self, port: str, node: str | None, how: str, pull: Pull) -> Fault:
+        target = _ROLE[port] if node is None else f"{node} to {_ROLE[port]}"
+        return self._begin(f"{_ROLE[port]}-{how}", target, pull)
 
 
-def _nothing() -> None:
-    pass
+def _link(sources: Hosts, targets: Hosts, *, both: bool) -> str:
+    return f"{_named(sources)} {'↔' if both else '→'} {_named(targets)}"
 
 
 def _named(hosts: Hosts) -> str:
     return hosts if isinstance(hosts, str) else ",".join(hosts)
-
-
-_READS = {"vanished": "reads_missed", "torn": "reads_torn", "corrupt": "reads_corrupt"}

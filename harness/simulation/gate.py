@@ -22,6 +22,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Generic, NoReturn, TypeVar
 
+from harness.simulation.bell import Bell
 from harness.simulation.clock import NS
 from harness.simulation.disk import SimDisk
 from harness.simulation.loop import SimLoop
@@ -36,6 +37,9 @@ MS = NS // 1000
 LATENCY_NS: Mapping[str, tuple[int, int]] = MappingProxyType(
     {"control_plane": (MS // 5, MS), "object_store": (4 * MS, 20 * MS)}
 )
+
+
+_Waiter = asyncio.Future[Trouble | None]
 
 
 class Act(Enum):
@@ -54,14 +58,17 @@ class Condition:
     port: str
     node: str | None = None  # every node
     life: Process | None = None  # every life of it
+    since_life: int = 0  # the first life of a node that it befalls
     calls: frozenset[str] | None = None  # every call
     trouble: Trouble | None = None
     slower_ns: int = 0
     holds: bool = False
+    holds_replies: bool = False
     loses_replies: bool = False
     left: int | None = None  # how many more effects it befalls; no limit
     hits: int = 0
-    held: list[asyncio.Future[None]] = field(default_factory=list)
+    held: list[tuple[Process, _Waiter]] = field(default_factory=list)
+    bell: Bell = field(default_factory=Bell)  # rings at each hit
 
     def befalls(self, process: Process, effect: Effect[Result]) -> bool:
         """Whether it has something to say about this effect of a process."""
@@ -70,6 +77,7 @@ class Condition:
             and self.left != 0
             and self.node in (None, process.name)
             and self.life in (None, process)
+            and self.since_life <= process.life
             and (self.calls is None or effect.call in self.calls)
         )
 
@@ -78,19 +86,29 @@ class Condition:
         self.hits += 1
         if self.left is not None:
             self.left -= 1
+        self.bell.ring()
 
-    def release(self, count: int | None = None) -> int:
-        """Let held requests go, oldest first; how many there were."""
+    async def hold(self, process: Process, waiter: _Waiter) -> Trouble | None:
+        """Keep a request or a reply until it is let go; the trouble that it then runs into."""
+        self.hit()
+        self.held.append((process, waiter))
+        if not process.alive:
+            self.drop(process)
+        return await waiter
+
+    def release(self, count: int | None = None, trouble: Trouble | None = None) -> int:
+        """Let what is held go, oldest first, into trouble if any; how many there were."""
         released, self.held = self.held[:count], [] if count is None else self.held[count:]
-        for waiter in released:
-            waiter.set_result(None)
+        for _, waiter in released:
+            waiter.set_result(trouble)
         return len(released)
 
-    def drop(self) -> None:
-        """Held requests never get anywhere: their network is gone."""
-        for waiter in self.held:
+    def drop(self, process: Process | None = None) -> None:
+        """What is held never gets anywhere: its network is gone. Of one process, or of all."""
+        gone = [one for one in self.held if process in (None, one[0])]
+        self.held = [one for one in self.held if process not in (None, one[0])]
+        for _, waiter in gone:
             waiter.cancel()
-        self.held.clear()
 
 
 class Effects:
@@ -105,6 +123,7 @@ class Effects:
         self.conditions: list[Condition] = []
         self.orders: dict[tuple[str, int], Act] = {}
         self.obeyed: list[tuple[str, int, Act]] = []
+        self.under_way: dict[tuple[str, str], int] = {}  # calls by node and port
         self._random = rng
         self._elsewhere = Context()
 
@@ -129,6 +148,17 @@ class Effects:
         shortest, longest = LATENCY_NS[port]
         return shortest + int(self._random.random() * (longest - shortest))
 
+    def moving(self, node: str, port: str) -> int:
+        """How many calls of a node are under way, and not held."""
+        held = (one for each in self.conditions if each.port == port for one in each.held)
+        here = sum(1 for process, _ in held if process.name == node)
+        return self.under_way.get((node, port), 0) - here
+
+    def process_ended(self, process: Process) -> None:
+        """What is held of it in the network goes down with it, as with a connection."""
+        for condition in self.conditions:
+            condition.drop(process)
+
     async def elsewhere(self, process: Process, work: Callable[[], Awaitable[Result]]) -> Result:
         """Work that goes on whatever becomes of the process that waits for it."""
         reply: asyncio.Future[_Outcome[Result]] = self.loop.create_future()
@@ -149,10 +179,9 @@ class Effects:
         """
         for condition in self._befalling(process, effect):
             if condition.holds:
-                condition.hit()
-                waiter = self.loop.create_future()
-                condition.held.append(waiter)
-                await waiter
+                trouble = await condition.hold(process, self.loop.create_future())
+                if trouble is not None:
+                    return trouble, False
             elif condition.slower_ns:
                 condition.hit()
                 await self.pass_time(condition.slower_ns)
@@ -163,6 +192,12 @@ class Effects:
             condition.hit()
         trouble = next((one.trouble for one in biting if one.trouble is not None), None)
         return trouble, any(one.loses_replies for one in biting)
+
+    async def befall_reply(self, process: Process, effect: Effect[Result]) -> None:
+        """Where replies are held, this one waits."""
+        for condition in self._befalling(process, effect):
+            if condition.holds_replies:
+                await condition.hold(process, self.loop.create_future())
 
     def _befalling(self, process: Process, effect: Effect[Result]) -> list[Condition]:
         return [one for one in self.conditions if one.befalls(process, effect)]
@@ -236,9 +271,15 @@ class SimGate:
     async def _there_and_back(
         self, effect: Effect[Result], number: int, act: Act | None
     ) -> _Outcome[Result]:
-        await self._effects.pass_time(self._effects.travel_ns(effect.port))
-        outcome = await self._carried_out(effect, number, act)
-        await self._effects.pass_time(self._effects.travel_ns(effect.port))
+        effects, place = self._effects, (self._process.name, effect.port)
+        effects.under_way[place] = effects.under_way.get(place, 0) + 1
+        try:
+            await effects.pass_time(effects.travel_ns(effect.port))
+            outcome = await self._carried_out(effect, number, act)
+            await effects.befall_reply(self._process, effect)
+            await effects.pass_time(effects.travel_ns(effect.port))
+        finally:
+            effects.under_way[place] -= 1
         return outcome
 
     async def _carried_out(

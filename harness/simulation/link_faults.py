@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from harness.simulation.bell import Bell
 from harness.simulation.clock import NS
 from harness.simulation.links import Delivery, Kind, Link, in_order
 
@@ -35,6 +36,7 @@ class LinkFault:
 
     def __init__(self, sources: Hosts, targets: Hosts, *, both: bool) -> None:
         self.counts = dict.fromkeys(self.COUNTED, 0)
+        self.bell = Bell()  # rings when something is counted
         self.sources = sources
         self.targets = targets
         self.both = both
@@ -87,6 +89,7 @@ class Cut(LinkFault):
         self.counts["bytes_held"] += len(delivery.data)
         if delivery.kind in (Kind.SYN, Kind.ACCEPTED):
             self.counts["connects_stalled"] += 1
+        self.bell.ring()
 
     def broke(self) -> None:
         """Count connections that did not survive it."""
@@ -126,6 +129,7 @@ class Delay(LinkFault):
     def slowed(self, delivery: Delivery) -> int:
         """How much longer; counted."""
         self.counts["deliveries_delayed"] += 1
+        self.bell.ring()
         return self._extra_ns
 
 

@@ -150,7 +150,7 @@ class SimLoop(asyncio.AbstractEventLoop):
             return
         if process is not None:
             if process.paused:
-                process.parked.append(chosen)
+                process.park(chosen)
                 return
             if not process.alive:
                 return

@@ -27,6 +27,7 @@ class Node:
     lives: int = 0
     process: Process | None = None
     main: asyncio.Task[None] | None = None
+    stopping: bool = False  # its program was asked to end
 
     @property
     def up(self) -> bool:

@@ -7,6 +7,7 @@ object:
     vanish()    it is gone, though nobody deleted it
     tear()      only its beginning is left
     corrupt()   one bit has turned over; its size is what it was
+    mend()      it is what it was
 
 Each gives back a ``Damage``, which counts the answers that came out differently for it: a `get`
 that found nothing, a range across the place where the object was torn, a listing with the wrong
@@ -17,10 +18,11 @@ deletes the object ends that; so does the next damage to it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from random import Random
 
+from harness.simulation.bell import Bell
 from reference_impl.ports.object_store import (
     AlreadyExists,
     InvalidRange,
@@ -50,6 +52,7 @@ class Damage:
     before: bytes
     after: bytes | None
     reads: int = 0
+    bell: Bell = field(default_factory=Bell, compare=False)  # one more differs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +161,12 @@ class SimObjectStore:
         data[self._rng.randrange(len(data))] ^= 1 << self._rng.randrange(8)
         return self._harm(Harm.CORRUPT, key, bytes(data))
 
+    def mend(self, damage: Damage) -> None:
+        """The object is what it was, unless it was put, deleted or damaged since."""
+        if self._damaged.get(damage.key) is damage:
+            del self._damaged[damage.key]
+            self._objects[damage.key] = damage.before
+
     def _harm(self, harm: Harm, key: str, after: bytes | None) -> Damage:
         damage = Damage(harm=harm, key=key, before=self._at_hand(key), after=after)
         self.damages.append(damage)
@@ -181,6 +190,7 @@ class SimObjectStore:
             return
         if damage.after is None or view(damage.before) != view(damage.after):
             damage.reads += 1
+            damage.bell.ring()
 
     def _found(self, key: str) -> bytes:
         try:

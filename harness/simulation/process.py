@@ -8,10 +8,11 @@ what belongs to one that is dead.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextvars import Context, ContextVar
 from typing import TYPE_CHECKING, Any
 
+from harness.simulation.bell import Bell
 from harness.simulation.clock import NodeClock
 
 if TYPE_CHECKING:
@@ -53,19 +54,42 @@ class Tasks:
 
 
 class Process:
-    """One life of a node. ``context`` is where its code runs."""
+    """One life of a node, by its number. ``context`` is where its code runs; ``at_end`` is called
+    when it is over."""
 
-    __slots__ = ("alive", "clock", "context", "name", "parked", "paused", "tasks")
+    __slots__ = (
+        "alive",
+        "at_end",
+        "bell",
+        "clock",
+        "context",
+        "life",
+        "name",
+        "parked",
+        "paused",
+        "stalled",
+        "tasks",
+    )
 
-    def __init__(self, name: str, clock: NodeClock) -> None:
+    def __init__(self, name: str, clock: NodeClock, life: int = 1) -> None:
         self.name = name
         self.clock = clock
+        self.life = life
         self.alive = True
         self.paused = False
         self.parked: list[Callback] = []
+        self.stalled = 0  # callbacks that were parked, ever
+        self.bell = Bell()  # rings when one is
+        self.at_end: list[Callable[[], None]] = []
         self.tasks = Tasks()
         self.context = Context()
         self.context.run(_PROCESS.set, self)
+
+    def park(self, callback: Callback) -> None:
+        """Keep what it would have run, while it is paused."""
+        self.parked.append(callback)
+        self.stalled += 1
+        self.bell.ring()
 
     def end(self) -> int:
         """Dead from here on; how many tasks that cost.
@@ -75,7 +99,10 @@ class Process:
         """
         self.alive = False
         self.parked.clear()
-        return self.tasks.end()
+        ended = self.tasks.end()
+        for tell in self.at_end:
+            tell()
+        return ended
 
 
 def current_process() -> Process | None:

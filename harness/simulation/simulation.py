@@ -29,6 +29,7 @@ from harness.simulation.disk import SimDisk
 from harness.simulation.errors import NodeFailed
 from harness.simulation.faults import Faults
 from harness.simulation.gate import Effects, SimGate
+from harness.simulation.levers import SimLevers
 from harness.simulation.loop import SimLoop
 from harness.simulation.network import SimNetwork
 from harness.simulation.node import Node, Program
@@ -72,6 +73,7 @@ class Simulation:
         self.nodes: dict[str, Node] = {}
         self.lab: Network = StreamNetwork()
         self.effects = Effects(self.loop, self.chance("effects"), kill=self._kill_here)
+        self.levers = SimLevers(self)
         self.faults = Faults(self)
         self._control_plane = control_plane or self._memory_control_plane
         self._outside = Context()
@@ -124,13 +126,15 @@ class Simulation:
 
     # Nodes.
 
-    def add(self, name: str, program: Program, *, start: bool = True) -> Node:
+    def add(
+        self, name: str, program: Program, *, start: bool = True, number: int | None = None
+    ) -> Node:
         """A new machine with an empty disk, and its program on it."""
         if name in self.nodes:
             raise ValueError(f"there is a node {name!r} already")
         node = Node(
             name=name,
-            number=len(self.nodes) + 1,
+            number=len(self.nodes) + 1 if number is None else number,
             program=program,
             disk=SimDisk(self.chance(f"disk of {name}")),
             clock=NodeClock(lambda: self.loop.now_ns),
@@ -147,7 +151,8 @@ class Simulation:
         if node.up:
             raise ValueError(f"{name} is up already")
         node.lives += 1
-        node.process = process = Process(name, node.clock)
+        node.stopping = False
+        node.process = process = Process(name, node.clock, node.lives)
         self.network.host_up(name)
         self.loop.processes.append(process)
         node.main = self.loop.create_task(
@@ -165,7 +170,7 @@ class Simulation:
         process.alive = False
         self.network.process_killed(process)
         node.disk.kill()
-        return {"tasks_ended": self._end(node, process)}
+        return self._end(node, process)
 
     def lose_power(self, name: str, *, lose: Literal["some", "all"] = "some") -> dict[str, int]:
         """The machine goes dark without a word, and forgets what was not synced."""
@@ -173,7 +178,7 @@ class Simulation:
         process.alive = False
         self.network.power_lost(name)
         loss = node.disk.lose_power(lose=lose)
-        return {"tasks_ended": self._end(node, process), **asdict(loss)}
+        return {**self._end(node, process), **asdict(loss)}
 
     def pause(self, name: str) -> Process:
         """The process stands still, and will not know it."""
@@ -192,10 +197,13 @@ class Simulation:
             raise ValueError(f"{name} is down")
         return node, node.process
 
-    def _end(self, node: Node, process: Process) -> int:
+    def _end(self, node: Node, process: Process) -> dict[str, int]:
         node.process = node.main = None
+        running = len(self.loop.processes)
         self.loop.processes.remove(process)
-        return process.end()
+        self.effects.process_ended(process)
+        ended = running - len(self.loop.processes)
+        return {"processes_ended": ended, "tasks_ended": process.end()}
 
     def close(self) -> None:
         """End everything; may be called again."""
@@ -244,7 +252,8 @@ class Simulation:
         if node.process is not process or not process.alive:
             return
         error = None if main.cancelled() else main.exception()
-        self.exits.append(node.name)
+        if not node.stopping:
+            self.exits.append(node.name)
         if error is not None:
             self._failed.append((node.name, error))
         self.kill(node.name)

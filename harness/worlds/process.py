@@ -18,6 +18,7 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import reference_impl
+from harness.deployments.mutants import split_mutants
 from harness.errors import LabBroken, LabError, UsageError
 from harness.history import Run
 from harness.history.recorder import Evidence, Operation, Recorder
@@ -28,7 +29,6 @@ from harness.proxies.postgres import LOOPBACK, Link, Proxies, Upstream
 from harness.steps.order import ALL_VERBS
 from harness.sut.model import Sut
 from harness.worlds.clients import Client, Patience, ProgramTransport
-from harness.worlds.mutants import split_mutants
 from harness.worlds.world import PlayedWorld
 
 CLOCK = "host"
@@ -229,7 +229,7 @@ def open_process(
         )
     if sut.reference.control_plane not in (None, "postgres"):
         raise UsageError("in the process world the control plane is postgres; memory is not shared")
-    python_mutants, sql_mutants = split_mutants(sut)
+    python_mutants, sql_mutants = split_mutants(sut.reference.mutants)
     database = Database(schema_upto=schema_upto, mutants=[one for _, one in sql_mutants])
     try:
         slot = take_slot(run, world="process", clock=CLOCK, part=part, shard=shard)

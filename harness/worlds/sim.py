@@ -20,13 +20,14 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from harness.deployments.simulated_database import SimulatedDatabase
 from harness.history.recorder import Evidence, Operation, Recorder
 from harness.simulation.gate import Condition
+from harness.simulation.levers import SimLever
 from harness.simulation.process import Process
 from harness.simulation.simulation import Simulation
-from harness.steps.order import ALL_VERBS
 from harness.sut.protocol import Answer
 from harness.worlds.transport import Transport
 from reference_impl.control_plane.port import Request, Seed
@@ -43,31 +44,6 @@ PORT = "control_plane"
 # nobody urges may let several round trips of the others pass before it asks.
 STEP_S = 0.0001
 THINK_TIME_S = 0.02
-
-
-class Store(Protocol):
-    """The lab's own way to the database behind the control planes of a simulation."""
-
-    verbs: frozenset[str]
-
-    @property
-    def errors_answered(self) -> int:
-        """How many transactions were answered with a hard error since it broke down."""
-
-    def break_down(self) -> None:
-        """Answer everything with a hard error."""
-
-    def mend(self) -> None:
-        """Answer properly again."""
-
-    def probe(self) -> list[Row]:
-        """All rows, from the store itself."""
-
-    def upgrade(self, logs: Sequence[Log]) -> None:
-        """Logs under the old schema, then the rest of the migrations."""
-
-    def close(self) -> None:
-        """Let go of everything."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -89,11 +65,18 @@ class _Client:
 class SimTransport(Transport):
     """Carries requests by letting simulated time pass."""
 
-    def __init__(self, recorder: Recorder, sim: Simulation, store: Store) -> None:
-        self.supports = ALL_VERBS & store.verbs
+    def __init__(
+        self,
+        recorder: Recorder,
+        sim: Simulation,
+        database: SimulatedDatabase,
+        verbs: frozenset[str],
+    ) -> None:
+        self.supports = verbs
         self._recorder = recorder
         self._sim = sim
-        self._store = store
+        self._database = database
+        self._failure: SimLever | None = None
         self._conditions = sim.effects.conditions
         self._clients: list[_Client] = []
         self._refusal = Condition(port=PORT, trouble=Trouble.REFUSED)
@@ -170,23 +153,23 @@ class SimTransport(Transport):
         elif verb == "heal":
             self._conditions.remove(self._refusal)
         elif verb == "break":
-            self._store.break_down()
-        elif verb == "mend":
-            self._store.mend()
+            self._failure = self._database.fail()
+        elif verb == "mend" and self._failure is not None:
+            self._failure.release()
 
     def hits(self, verb: str) -> Evidence:
         """How many transactions ran into the outage."""
         if verb == "break":
-            return {"errors_answered": self._store.errors_answered}
+            return {} if self._failure is None else self._failure.counts
         return {"refusals": self._refusal.hits}
 
     def probe(self) -> list[Row]:
         """Straight from the store."""
-        return self._store.probe()
+        return self._database.probe()
 
     def upgrade(self, logs: Sequence[Log]) -> None:
         """Straight in the store."""
-        self._store.upgrade(logs)
+        self._database.upgrade(logs)
 
     def settle(self) -> None:
         """A step of the script takes its time."""
@@ -195,7 +178,7 @@ class SimTransport(Transport):
     def close(self) -> None:
         """Abandon what is still on its way."""
         with contextlib.ExitStack() as stack:
-            stack.callback(self._store.close)
+            stack.callback(self._database.close)
             self._sim.close()
 
     def _client(self, name: str) -> _Client:

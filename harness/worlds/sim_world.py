@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from harness.deployments.mutants import split_mutants
+from harness.deployments.simulated_database import simulate
 from harness.errors import UsageError
 from harness.history import Run
 from harness.history.recorder import Recorder
 from harness.history.run_slot import take_slot
-from harness.simulation.simulation import Simulation
+from harness.steps.order import ALL_VERBS
 from harness.sut.model import Sut
-from harness.worlds.memory_store import MemoryStore
-from harness.worlds.mutants import split_mutants
-from harness.worlds.sim import SimTransport, Store
+from harness.worlds.sim import SimTransport
 from harness.worlds.world import PlayedWorld
-from reference_impl.decisions import SqlMutant, mutated
+from reference_impl.decisions import mutated
 
 
 def open_sim(
@@ -29,7 +27,7 @@ def open_sim(
     """A simulated world around the reference, in memory unless the system says otherwise."""
     if sut.reference is None:
         raise UsageError(f"{sut.name} cannot be simulated: only the reference can")
-    python_mutants, sql_mutants = split_mutants(sut)
+    python_mutants, sql_mutants = split_mutants(sut.reference.mutants)
     kind = sut.reference.control_plane or "memory"
     if kind == "memory" and sql_mutants:
         name = sql_mutants[0][0]
@@ -39,32 +37,19 @@ def open_sim(
     clock = "sim" if part == 0 and shard is None else f"sim-{shard or part}"
     slot = take_slot(run, world="sim", clock=clock, part=part, shard=shard)
     recorder = Recorder(slot, now=lambda: sim.now_ns)
-    if kind == "memory":
-        sim = Simulation(seed, observer=recorder)
-        store: Store = MemoryStore(sim)
-    else:
-        mutants = [one for _, one in sql_mutants]
-        sim, store = _on_postgres(recorder, seed, schema_upto=schema_upto, mutants=mutants)
-    python = [mutant for _, mutant in python_mutants]
+    postgres = kind == "postgres"
+    sim, database = simulate(
+        seed,
+        observer=recorder,
+        postgres=postgres,
+        schema_upto=schema_upto,
+        mutants=[one for _, one in sql_mutants],
+    )
+    verbs = ALL_VERBS if postgres else ALL_VERBS - {"upgrade"}
     return PlayedWorld(
         name="sim",
         slot=slot,
         recorder=recorder,
-        transport=SimTransport(recorder, sim, store),
-        around=lambda: mutated(*python),
+        transport=SimTransport(recorder, sim, database, verbs),
+        around=lambda: mutated(*(mutant for _, mutant in python_mutants)),
     )
-
-
-def _on_postgres(
-    recorder: Recorder, seed: int, *, schema_upto: int | None, mutants: Sequence[SqlMutant]
-) -> tuple[Simulation, Store]:
-    # Here and not above: a simulation in memory starts without a database driver.
-    from harness.processes.database import Database
-    from harness.worlds.postgres_store import PostgresStore
-
-    database = Database(schema_upto=schema_upto, mutants=mutants)
-    sim = Simulation(
-        seed, observer=recorder, control_plane=lambda node, gate: store.control_plane(gate)
-    )
-    store = PostgresStore(sim.loop, database)
-    return sim, store

@@ -204,7 +204,6 @@ class AttackedCluster:
         for name in (BROKER, CONTROLLER):
             if self.sim.nodes[name].up:
                 self.sim.kill(name)
-        self.cluster.announced.clear()
         for name in (CONTROLLER, BROKER):
             self.sim.start(name)
         self.cluster.settle()

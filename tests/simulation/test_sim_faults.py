@@ -203,13 +203,13 @@ def test_a_link_cut_one_way_still_carries_the_other(sim: Simulation) -> None:
 
 
 def test_a_held_link_lets_go_of_as_many_as_it_is_told(sim: Simulation) -> None:
-    held = sim.faults.hold("lab", "n1", both=False)
+    held = sim.levers.hold("lab", "n1", both=False)
     waiting = sim.spawn(asked(sim.lab, "n1", "echo hi"))
     sim.advance(0.1)
 
     released = 0
     while not waiting.done():
-        assert held.release(1) == 1
+        assert held.let_go(1) == 1
         released += 1
         sim.advance(0.1)
 

@@ -1,4 +1,4 @@
-"""Which of a system's mutants are Python and which are SQL, and where each of them goes.
+"""Which mutants of the reference are Python and which are SQL.
 
 Python mutants are applied in the process that runs the decision: this one in a simulation, the
 agent in the process world. SQL mutants are applied to the database, so they need one.
@@ -6,19 +6,20 @@ agent in the process world. SQL mutants are applied to the database, so they nee
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from harness.errors import UsageError
-from harness.sut.model import Sut
 from reference_impl.decisions import DecisionError, Mutant, SqlMutant, load_mutant
 
 Python = list[tuple[str, Mutant]]
 Sql = list[tuple[str, SqlMutant]]
 
 
-def split_mutants(sut: Sut) -> tuple[Python, Sql]:
-    """The mutants of a reference system by kind, each with the text that names it."""
+def split_mutants(references: Iterable[str]) -> tuple[Python, Sql]:
+    """Mutants by kind, each with the text that names it."""
     python: Python = []
     sql: Sql = []
-    for reference in sut.reference.mutants if sut.reference else ():
+    for reference in references:
         try:
             mutant = load_mutant(reference)
         except DecisionError as error:
