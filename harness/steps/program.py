@@ -9,26 +9,17 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from harness.errors import UsageError
 from harness.history import read_history
+from harness.steps.step import Step, step_line, step_of
 from reference_impl.decisions import Mutant, MutantError
 from reference_impl.mutant_files import load_mutant
 
 STEP = "step"
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A call of a step, and the lists from which its arguments were chosen, simplest first."""
-
-    name: str
-    arguments: Mapping[str, Any]
-    lists: Mapping[str, Sequence[Any]]
 
 
 def source_of(thing: Any) -> str:
@@ -64,21 +55,16 @@ def load_mutants(references: list[str]) -> tuple[Mutant, ...]:
     return tuple(found)
 
 
-def steps_of(folder: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def steps_of(folder: Path) -> Iterator[Step]:
     """The steps that a run recorded, in order."""
     for event in read_history(folder / "history.jsonl").events:
-        if event["kind"] == "probe" and event["what"] == STEP:
-            for row in event["rows"]:
-                yield row["step"], row["arguments"]
+        if event["kind"] == STEP:
+            yield step_of(event)
 
 
 def program_of(folder: Path) -> list[str]:
     """The steps as the lines of a program."""
-    return [f"state.{name}({_arguments(given)})" for name, given in steps_of(folder)]
-
-
-def _arguments(given: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in given.items())
+    return [step_line(step) for step in steps_of(folder)]
 
 
 def _module_name(source: str) -> str:

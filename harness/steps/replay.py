@@ -11,8 +11,8 @@ from harness.errors import UsageError
 from harness.history import Run
 from harness.history.files import read_regular
 from harness.simulation.clock import NS
-from harness.steps.machine import SimulatedMachine
 from harness.steps.program import load, load_mutants, steps_of
+from harness.steps.trial import Trial
 
 
 class _Reached(Exception):
@@ -42,14 +42,12 @@ def replay(folder: Path, *, until_op: int | None = None) -> Replayed:
     """Play the steps of a run again, to the end or up to the event of that index."""
     header = Run.open(folder).header
     if "machine" not in header:
-        raise UsageError(
-            f"{folder} was not recorded by a state machine; only their runs can be replayed"
-        )
-    machine = load(str(header["machine"]))
-    if not (isinstance(machine, type) and issubclass(machine, SimulatedMachine)):
-        raise UsageError(f"{header['machine']} of this run is no state machine of ours")
+        raise UsageError(f"{folder} was not recorded by a trial; only their runs can be replayed")
+    trial = load(str(header["machine"]))
+    if not (isinstance(trial, type) and issubclass(trial, Trial)):
+        raise UsageError(f"{header['machine']} of this run is no trial of ours")
     mutants = load_mutants([str(one) for one in header.get("mutants") or ()])
-    again = _replaying(machine.with_seed(int(header["seed"]), *mutants))
+    again = _replaying(trial.with_seed(int(header["seed"]), *mutants))
     played: Any = again()
     result = Replayed(before=read_regular(folder / "history.jsonl").splitlines())
     try:
@@ -63,35 +61,36 @@ def replay(folder: Path, *, until_op: int | None = None) -> Replayed:
     return result
 
 
-def _play(machine: Any, folder: Path, until_op: int | None, result: Replayed) -> None:
+def _play(trial: Any, folder: Path, until_op: int | None, result: Replayed) -> None:
     def watch(_: str) -> None:
-        if until_op is not None and machine.writer.lines > until_op:
+        if until_op is not None and trial.recorder.lines > until_op:
             raise _Reached
 
-    machine.sim.loop.watch = watch
+    trial.system.sim.loop.watch = watch
     try:
         try:
-            for name, arguments in steps_of(folder):
-                getattr(machine, name)(**arguments)
+            for step in steps_of(folder):
+                trial.submit(step)
         finally:
-            machine.teardown()
+            trial.conclude()
     except _Reached:
-        result.waiting = machine.stopped
+        result.waiting = trial.stopped
 
 
-def _replaying(machine: type[SimulatedMachine]) -> type[SimulatedMachine]:
-    """The machine, keeping its history in memory instead of its run in a folder."""
+def _replaying(trial: type[Trial]) -> type[Trial]:
+    """The trial, keeping its history in memory instead of its run in a folder."""
 
-    class Replaying(machine):  # type: ignore[valid-type, misc]
+    class Replaying(trial):  # type: ignore[valid-type, misc]
         sealed: list[bytes]
         stopped: str
 
         def leave(self, problem: BaseException | None) -> str:
             self.sealed = self.run.history.read_bytes().splitlines()
             if isinstance(problem, _Reached):
-                self.stopped = self.sim.loop.explain(f"Stopped at {self.sim.now_ns / NS:g} s")
+                sim = self.system.sim
+                self.stopped = sim.loop.explain(f"Stopped at {sim.now_ns / NS:g} s")
             return ""
 
-    Replaying.__name__ = machine.__name__
-    Replaying.__module__ = machine.__module__
+    Replaying.__name__ = trial.__name__
+    Replaying.__module__ = trial.__module__
     return Replaying

@@ -9,40 +9,58 @@ from typing import ClassVar
 
 import pytest
 
-from harness.steps import SimulatedMachine, Violated, explore, step
 from harness.steps.dice import Dice
-from harness.steps.explore import Unrepeatable
+from harness.steps.draw import explore
 from harness.steps.program import program_of
+from harness.steps.shrink import Unrepeatable
+from harness.steps.step import Step
+from harness.steps.trial import Trial, Violated
+from harness.steps.vocabulary import Drawn, Vocabulary, verb
 
 NUMBERS = range(100)
 
 
 @pytest.fixture(autouse=True)
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("harness.steps.machine.RUNS", tmp_path / "runs")
+    monkeypatch.setattr("harness.steps.trial.RUNS", tmp_path / "runs")
     return tmp_path / "runs"
 
 
-class Sum(SimulatedMachine):
-    """Nothing but numbers; too many of them, or too large ones, are findings of two kinds."""
+class Adding(Vocabulary):
+    """Numbers, and what is of no use."""
 
-    settle_s = 0.0
-    most: ClassVar[int] = 60
-    enough: ClassVar[int] = 2
-    played: ClassVar[list[list[int]]] = []
+    actors = ("lab",)
 
-    def build(self) -> None:
-        """No node."""
+    def __init__(self) -> None:
         self.numbers: list[int] = []
 
-    @step(number=NUMBERS)
-    def add(self, number: int) -> None:
+    @verb(number=NUMBERS)
+    async def add(self, step: Step, number: int) -> None:
         """One more."""
         self.numbers.append(number)
 
-    @step()
-    def idle_away(self) -> None:
-        """What nobody needs."""
+    @verb()
+    async def idle_away(self, step: Step) -> None:
+        """Nothing."""
+
+
+class Sum(Trial):
+    """Nothing but numbers; too many of them, or too large ones, are findings of two kinds."""
+
+    most: ClassVar[int] = 60
+    enough: ClassVar[int] = 2
+    played: ClassVar[list[list[int]]] = []
+    drawn: ClassVar[tuple[Drawn, ...]] = Adding.drawn()
+
+    def vocabularies(self) -> Sequence[Adding]:
+        """One."""
+        self.adding = Adding()
+        return [self.adding]
+
+    @property
+    def numbers(self) -> list[int]:
+        """That were added."""
+        return self.adding.numbers
 
     def judge(self, folder: Path) -> Sequence[str]:
         """The larger kind hides the other."""
@@ -81,7 +99,7 @@ def test_steps_are_left_out_and_arguments_moved_to_the_front(runs: Path) -> None
 
     with pytest.raises(Violated, match="large: 8"):
         explore(Strict.with_seed(1), examples=20, steps=10)
-    assert program_of(runs / "Strict-1") == ["state.add(number=8)"]
+    assert program_of(runs / "Strict-1") == ["lab add number=8"]
 
 
 def test_what_is_left_fails_as_the_whole_did(runs: Path) -> None:
@@ -90,7 +108,7 @@ def test_what_is_left_fails_as_the_whole_did(runs: Path) -> None:
 
     with pytest.raises(Violated, match="many: more than enough"):
         explore(Modest.with_seed(3), examples=20, steps=10)
-    assert program_of(runs / "Modest-3") == ["state.add(number=0)"] * 3
+    assert program_of(runs / "Modest-3") == ["lab add number=0"] * 3
 
 
 def test_a_failure_that_does_not_come_again_is_said_to_be_one_of_chance() -> None:
