@@ -26,7 +26,7 @@ from harness.steps.text import parse
 from harness.sut import Sut
 from harness.workloads.boundary import generate
 from harness.worlds import World, open_world
-from nemesis.faults import fault_of_verb
+from harness.worlds.player import FAULTS
 
 CLASSIC, MIGRATION = "classic", "migration"
 PLAINTEXT = "PLAINTEXT"
@@ -122,8 +122,7 @@ def run_plan(sut: Sut, plan: Plan) -> RunPlan:
 
 def scenario_part(scenario: Scenario) -> Part:
     """A scenario as a part of a plan: the rules it exercises, the faults that must land."""
-    found = [fault_of_verb(verb) for verb in sorted(scenario.verbs())]
-    faults = tuple(fault.name for fault in found if fault is not None)
+    faults = tuple(FAULTS[verb][0] for verb in sorted(scenario.verbs()) if verb in FAULTS)
     return Part(
         name=scenario.slug,
         profile=MIGRATION,

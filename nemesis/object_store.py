@@ -1,0 +1,44 @@
+"""What can be done to the object store and to objects."""
+
+from __future__ import annotations
+
+from harness.deployments.deployment import Role
+from nemesis.fault import Fault
+from nemesis.services import outages, pulling
+from nemesis.targets import Takes
+
+
+def _damaged(how: str, does: str, count: str) -> Fault:
+    return Fault(
+        name=f"object-{how}",
+        roles=(Role.OBJECT_STORE,),
+        takes=Takes.OBJECT,
+        does=does,
+        levers=("damage",),
+        landed=((count,),),
+        shows="answers that are other than they would have been",
+        inject=pulling(lambda levers, to, _: levers.damage(how, to.key)),
+        targets=("an object",),
+    )
+
+
+FAULTS = (
+    *outages(Role.OBJECT_STORE),
+    Fault(
+        name="object-store-reply-lost",
+        roles=(Role.OBJECT_STORE,),
+        takes=Takes.CALLS,
+        does="carries calls out and loses the replies",
+        levers=("lose_replies",),
+        landed=(("replies_dropped",),),
+        shows="replies thrown away after the call was carried out",
+        inject=pulling(
+            lambda levers, to, o: levers.lose_replies(to.service, to.caller, times=o["times"])
+        ),
+        options={"times": None},
+        targets=("object-store",),
+    ),
+    _damaged("vanished", "hides an object that was not deleted", "reads_missed"),
+    _damaged("torn", "leaves only the beginning of an object", "reads_torn"),
+    _damaged("corrupt", "turns one bit of an object over", "reads_corrupt"),
+)

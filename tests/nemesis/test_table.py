@@ -1,0 +1,29 @@
+"""The table in the README says what the faults say."""
+
+from __future__ import annotations
+
+from harness.deployments.offers import OFFERS
+from nemesis.faults import FAULTS
+from nemesis.table import README, renewed, table
+
+
+def test_the_readme_has_the_table_of_today() -> None:
+    text = README.read_text(encoding="utf-8")
+
+    assert text == renewed(text), "python -m nemesis.table renews it"
+
+
+def test_a_fault_is_possible_where_all_its_levers_are_and_a_clients_everywhere() -> None:
+    rows = {row.split("`")[1]: row.split(" | ") for row in table().splitlines()[2:]}
+    places = list(OFFERS)
+    last = {name: dict(zip(places, row[-len(places) :], strict=True)) for name, row in rows.items()}
+
+    assert last["disk-full"]["sim", "reference"] == "yes"
+    assert last["disk-full"]["process", "reference"] == ""
+    assert last["kill"]["external", "address"].startswith("clients")
+    assert last["zombie"]["external", "address"].strip(" |") == ""
+
+
+def test_every_fault_can_be_done_somewhere() -> None:
+    for fault in FAULTS.values():
+        assert any(offered.issuperset(fault.levers) for offered in OFFERS.values()), fault.name
