@@ -12,10 +12,10 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Protocol
 
 from conformance.classic.arena import SHARD, Heal, NodeRow, Stalled, node_row
-from harness.deployments.plan import CONTROLLER, NodeState, broker_id, broker_name
+from harness.deployments.nodes import Nodes
+from harness.deployments.plan import CONTROLLER, broker_id, broker_name
 from harness.errors import AdapterError, LabBroken, UsageError
 from harness.history import Run
 from harness.history.recorder import Evidence, Recorder
@@ -23,42 +23,6 @@ from harness.history.run_slot import take_slot
 from harness.proxies.links import LinkProxy
 from reference_impl.live.network import StreamNetwork
 from reference_impl.ports import Address, Network
-
-
-class Nodes(Protocol):
-    """Processes that can be hurt, by name."""
-
-    def address(self, name: str) -> str:
-        """Where clients find a broker: host:port."""
-        ...
-
-    def state(self, name: str) -> NodeState | None:
-        """What the process table says of a node; None if nobody tells."""
-        ...
-
-    def start(self, name: str) -> None:
-        """Start a node that is down."""
-        ...
-
-    def wait(self, name: str) -> None:
-        """Return when it is ready."""
-        ...
-
-    def kill(self, name: str) -> None:
-        """End it at once; return when it has ended."""
-        ...
-
-    def wipe(self, name: str) -> None:
-        """Empty the disk of a node that is down."""
-        ...
-
-    def pause(self, name: str) -> None:
-        """Let it stand still; return when it does."""
-        ...
-
-    def resume(self, name: str) -> None:
-        """Let it go on."""
-        ...
 
 
 class LiveArena:

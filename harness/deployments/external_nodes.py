@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from kio.schema.create_topics.v7.request import CreateTopicsRequest
 from kio.schema.delete_records.v2.request import DeleteRecordsRequest
@@ -116,7 +117,15 @@ class ExternalNodes:
         return f"{found.host}:{found.port}"
 
     def state(self, name: str) -> NodeState | None:
-        """Nobody tells."""
+        """Cannot be seen."""
+        return None
+
+    def pid(self, name: str) -> int | None:
+        """Cannot be seen."""
+        return None
+
+    def data_folder(self, name: str) -> Path | None:
+        """Cannot be seen."""
         return None
 
     def start(self, name: str) -> None:

@@ -112,6 +112,10 @@ class ProcessCluster:
         """The process of a node."""
         return self._nodes[name].program.pid
 
+    def data_folder(self, name: str) -> Path:
+        """The disk of a node."""
+        return self.folder / name
+
     # ── nodes ────────────────────────────────────────────────────────────────────────────────────
 
     def start(self, name: str) -> None:

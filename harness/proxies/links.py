@@ -3,7 +3,8 @@
 Every node is reached through a port of the proxy. Who comes is told by a loopback address. A node
 that can choose connects *from* one of its own (127.0.0.10 the controller, 127.0.0.11 broker 1, …).
 A node that cannot is told to connect *to* one of its own: the proxy listens for each pair, and a
-hosts file for each node says where its peers are. Everybody else is a client.
+hosts file for each node says where its peers are. A client of the lab connects from 127.1.0.1,
+127.1.0.2, …; `clients` are all of these and everybody else.
 
 A cut loses nothing: what is sent waits here, as on a network that does not deliver, until the cut
 is healed or somebody gives up. New connections are taken and hear nothing. Each cut counts what it
@@ -14,17 +15,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
 
-Result = TypeVar("Result")
+from harness.proxies.thread import LOOPBACK, LoopThread
 
-LOOPBACK = "127.0.0.1"
 CLIENTS = "clients"
+CLIENT = "client-"  # how the name of one client begins
 _CHUNK = 1 << 16
-_ORDER_S = 10.0
 _PORTS_TRIED = 20
 
 
@@ -44,22 +42,29 @@ def _number(name: str) -> int:
     return 10 + int(number) if number.isdigit() else 10
 
 
+def _names_of(name: str) -> tuple[str, ...]:
+    """What a cut may call it."""
+    return (name, CLIENTS) if name.startswith(CLIENT) else (name,)
+
+
 @dataclass(slots=True)
 class Cut:
     """Directions in which nothing passes, and what has been held there."""
 
     directions: tuple[tuple[str, str], ...]
     bytes_held: int = 0
-    connections_held: int = 0
+    deliveries_held: int = 0
     healed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def evidence(self) -> dict[str, int]:
         """What shows that it bit."""
-        return {
-            "deliveries_held": self.connections_held + (1 if self.bytes_held else 0),
-            "bytes_held": self.bytes_held,
-        }
+        return {"deliveries_held": self.deliveries_held, "bytes_held": self.bytes_held}
+
+    def holds(self, source: str, target: str) -> bool:
+        """Whether nothing passes from there to there."""
+        called = [(s, t) for s in _names_of(source) for t in _names_of(target)]
+        return any(direction in self.directions for direction in called)
 
 
 class LinkProxy:
@@ -73,13 +78,9 @@ class LinkProxy:
         }
         self._upstream: dict[str, int] = {}
         self._cuts: list[Cut] = []
-        self._tasks: list[asyncio.Task[None]] = []
-        self._servers: list[asyncio.Server] = []
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._serve, name="link-proxy", daemon=True)
-        self._thread.start()
+        self._thread = LoopThread("link-proxy")
         try:
-            self.ports = {name: self._order(self._listen(name, names)) for name in names}
+            self.ports = {name: self._thread.order(self._listen(name, names)) for name in names}
         except BaseException:
             self.close()
             raise
@@ -89,17 +90,31 @@ class LinkProxy:
         """The way to a node ends at this port from now on."""
         self._upstream[name] = port
 
+    def client_host(self, name: str) -> str:
+        """The address that a client connects from, given out when first asked for."""
+        for host, known in self._peers.items():
+            if known == name:
+                return host
+        above, number = divmod(sum(one.startswith(CLIENT) for one in self._peers.values()), 250)
+        host = f"127.1.{above}.{1 + number}"
+        self._peers[host] = name
+        return host
+
     def cut(self, here: str, there: Sequence[str], *, both: bool = True) -> Cut:
         """Let nothing pass from here to there, and nothing back if ``both``."""
-        directions = [(here, other) for other in there]
-        directions += [(other, here) for other in there] if both else []
+        return self.cut_between([here], there, both=both)
+
+    def cut_between(self, sources: Sequence[str], targets: Sequence[str], *, both: bool) -> Cut:
+        """Let nothing pass from any source to any target, and nothing back if ``both``."""
+        directions = [(one, other) for one in sources for other in targets if one != other]
+        directions += [(other, one) for one, other in directions] if both else []
 
         async def begin() -> Cut:
             made = Cut(tuple(directions))
             self._cuts.append(made)
             return made
 
-        return self._order(begin())
+        return self._thread.order(begin())
 
     def heal(self, cut: Cut) -> None:
         """Let everything pass that was held."""
@@ -108,47 +123,25 @@ class LinkProxy:
             self._cuts.remove(cut)
             cut.healed.set()
 
-        self._order(end())
+        self._thread.order(end())
 
     def close(self) -> None:
         """Hang up everywhere and end the thread."""
-        if self._loop.is_closed():
-            return
-        self._order(self._hang_up())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(_ORDER_S)
-        self._loop.close()
+        self._thread.close()
 
     # ── in the thread ────────────────────────────────────────────────────────────────────────────
 
-    def _serve(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_forever()
-
-    def _order(self, work: Coroutine[Any, Any, Result]) -> Result:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(_ORDER_S)
-
-    async def _hang_up(self) -> None:
-        for server in self._servers:
-            server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
     async def _listen(self, name: str, callers: Sequence[str]) -> int:
-        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = self._loop.create_task(self._carry(name, reader, writer))
-            self._tasks.append(task)
-            task.add_done_callback(self._tasks.remove)
+        async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await self._carry(name, reader, writer)
 
         hosts = [host for one in callers if (host := host_between(one, name)) in self._called]
         for left in reversed(range(_PORTS_TRIED)):
-            server = await asyncio.start_server(accept, LOOPBACK, 0)
-            self._servers.append(server)
+            server = await self._thread.listen(accept)
             port: int = server.sockets[0].getsockname()[1]
             try:
                 if hosts:
-                    self._servers.append(await asyncio.start_server(accept, hosts, port))
+                    await self._thread.listen(accept, hosts, port)
             except OSError:  # somebody has that port at one of the addresses
                 server.close()
                 if not left:
@@ -163,9 +156,6 @@ class LinkProxy:
         source = self._caller(writer)
         there: asyncio.StreamWriter | None = None
         try:
-            cut = self._cut_between(source, target)
-            if cut is not None:
-                cut.connections_held += 1
             await self._passable(source, target, 0)
             back, there = await asyncio.open_connection(LOOPBACK, self._upstream[target])
             async with asyncio.TaskGroup() as both:
@@ -198,10 +188,8 @@ class LinkProxy:
     async def _passable(self, source: str, target: str, count: int) -> None:
         while (cut := self._cut_between(source, target)) is not None:
             cut.bytes_held += count
+            cut.deliveries_held += 1
             await cut.healed.wait()
 
     def _cut_between(self, source: str, target: str) -> Cut | None:
-        for cut in self._cuts:
-            if (source, target) in cut.directions:
-                return cut
-        return None
+        return next((cut for cut in self._cuts if cut.holds(source, target)), None)

@@ -13,23 +13,16 @@ for that request. Whenever something happened that somebody may wait for, the be
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import contextlib
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
-from harness.errors import LabBroken
 from harness.proxies.postgres_connection import HANGUPS, Connection, Upstream
 from harness.proxies.postgres_frames import IDLE, Frame, Group
+from harness.proxies.thread import LOOPBACK, LoopThread
 
 __all__ = ["LOOPBACK", "Counts", "Link", "Proxies", "Upstream"]
-
-Result = TypeVar("Result")
-
-LOOPBACK = "127.0.0.1"
-_ORDER_TIMEOUT_S = 10.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,51 +46,17 @@ class Proxies:
 
     def __init__(self, bell: threading.Condition) -> None:
         self._bell = bell
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._serve, name="tcp-proxies", daemon=True)
-        self._links: list[Link] = []
-        self._thread.start()
+        self._thread = LoopThread("postgres-proxies")
 
     def open(self, upstream: Upstream) -> Link:
         """A new link on a port of its own."""
-        link = Link(upstream, order=self.order, ring=self._ring)
-        future = asyncio.run_coroutine_threadsafe(link.listen(), self._loop)
-        future.result(_ORDER_TIMEOUT_S)
-        self._links.append(link)
+        link = Link(upstream, thread=self._thread, ring=self._ring)
+        self._thread.order(link.listen())
         return link
 
     def close(self) -> None:
         """Hang up everywhere and end the thread."""
-        if self._loop.is_closed():
-            return
-        asyncio.run_coroutine_threadsafe(self._hang_up(), self._loop).result(_ORDER_TIMEOUT_S)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(_ORDER_TIMEOUT_S)
-        if self._thread.is_alive():
-            raise LabBroken("the proxy thread did not end")
-        self._loop.close()
-
-    def order(self, act: Callable[[], Result]) -> Result:
-        """Run something in the loop's thread and wait until it is done."""
-        done: concurrent.futures.Future[Result] = concurrent.futures.Future()
-
-        def run() -> None:
-            try:
-                done.set_result(act())
-            except BaseException as error:
-                done.set_exception(error)
-
-        self._loop.call_soon_threadsafe(run)
-        return done.result(_ORDER_TIMEOUT_S)
-
-    async def _hang_up(self) -> None:
-        for link in self._links:
-            await link.hang_up()
-        await asyncio.sleep(0)
-
-    def _serve(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_forever()
+        self._thread.close()
 
     def _ring(self) -> None:
         with self._bell:
@@ -107,17 +66,11 @@ class Proxies:
 class Link:
     """One client's way to the database, and everything that can be done to it."""
 
-    def __init__(
-        self,
-        upstream: Upstream,
-        *,
-        order: Callable[[Callable[[], None]], None],
-        ring: Callable[[], None],
-    ) -> None:
+    def __init__(self, upstream: Upstream, *, thread: LoopThread, ring: Callable[[], None]) -> None:
         self.counts = Counts()
         self.port = 0
         self._upstream = upstream
-        self._order = order
+        self._thread = thread
         self._ring = ring
         self._holding = False
         self._credit = 0
@@ -157,36 +110,27 @@ class Link:
     def reset(self) -> None:
         """Break the connections there are; what waits in them is gone."""
 
-        def act() -> None:
+        async def act() -> None:
             for connection in list(self._connections):
                 connection.abort()
 
-        self._order(act)
+        self._thread.order(act())
 
     def _set(self, **what: object) -> None:
-        def act() -> None:
+        async def act() -> None:
             for name, value in what.items():
                 setattr(self, name, value)
             self._changed.set()
             self._changed = asyncio.Event()
 
-        self._order(act)
+        self._thread.order(act())
 
     # -- in the loop's thread
 
     async def listen(self) -> None:
         """Start accepting on a free port of the loopback interface."""
-        self._server = await asyncio.start_server(self._accept, LOOPBACK, 0)
+        self._server = await self._thread.listen(self._accept)
         self.port = self._server.sockets[0].getsockname()[1]
-
-    async def hang_up(self) -> None:
-        """Stop accepting and break every connection."""
-        if self._server is not None:
-            self._server.close()
-        tasks = [connection.task for connection in self._connections if connection.task]
-        for connection in list(self._connections):
-            connection.abort()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def admit(self, connection: Connection, group: Group) -> bool:
         """Whether a group that executes something goes on to the database, perhaps later."""

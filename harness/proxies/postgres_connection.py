@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
-import struct
 from collections import deque
 from dataclasses import dataclass
 from typing import Protocol
@@ -27,6 +25,7 @@ from harness.proxies.postgres_frames import (
     read_group,
     read_startup,
 )
+from harness.proxies.thread import reset
 
 HANGUPS = (asyncio.IncompleteReadError, FrameTooLarge, OSError)
 
@@ -126,11 +125,7 @@ class Connection:
 
     def abort(self) -> None:
         """Break both sides at once; the client sees a reset, not a goodbye."""
-        raw = self._writer.get_extra_info("socket")
-        if raw is not None:
-            with contextlib.suppress(OSError):
-                raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self._writer.transport.abort()
+        reset(self._writer)
         if self._upstream is not None:
             self._upstream.transport.abort()
         if self.task is not None and self.task is not asyncio.current_task():

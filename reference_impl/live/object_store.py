@@ -64,7 +64,7 @@ def open_object_store(url: str, patience: Patience = _USUAL) -> ObstoreObjectSto
     if url == "memory:":
         return ObstoreObjectStore(MemoryStore())
     if url.startswith("s3://"):
-        return ObstoreObjectStore(_s3(url, patience))
+        return ObstoreObjectStore(s3_store(url, patience))
     path = url
     if url.startswith("file:"):
         parts = urlsplit(url)
@@ -219,7 +219,8 @@ def _translated(looking_for: str | None = None) -> Iterator[None]:
         raise StoreUnavailable(str(error).partition("\n")[0]) from error
 
 
-def _s3(url: str, patience: Patience) -> S3Store:
+def s3_store(url: str, patience: Patience = _USUAL) -> S3Store:
+    """obstore's client of a bucket; a ValueError if the address is none."""
     parts = urlsplit(url)
     prefix = parts.path.strip("/")
     if not parts.netloc:

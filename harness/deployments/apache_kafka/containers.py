@@ -44,6 +44,8 @@ INSIDE_PORT = {True: 9093, False: 9092}
 LABELS = {"tidemark": "apache-kafka"}
 HEAP = "-Xms128m -Xmx512m"
 LAST_WORDS = 1500
+LOG_LINES = 1000
+STOP_S = 30
 
 
 def as_environment(properties: Mapping[str, str]) -> dict[str, str]:
@@ -140,6 +142,22 @@ class ContainerKafka:
         running = container.status in ("running", "paused", "restarting")
         code = None if running else container.attrs["State"].get("ExitCode")
         return NodeState(running=running, exit_code=code)
+
+    def pid(self, name: str) -> int | None:
+        """None: what Docker freezes, the process table does not show as stopped."""
+        return None
+
+    def data_folder(self, name: str) -> Path | None:
+        """None: its disk is inside."""
+        return None
+
+    def log_tail(self, name: str, most_bytes: int) -> bytes:
+        """The end of what a node logged."""
+        return bytes(self._inside(name).logs(tail=LOG_LINES))[-most_bytes:]
+
+    def terminate(self, name: str) -> None:
+        """SIGTERM; a node that does not go is killed."""
+        self._inside(name).stop(timeout=STOP_S)
 
     def kill(self, name: str) -> None:
         """SIGKILL; returns when it has ended."""

@@ -147,6 +147,22 @@ class IsolatedKafka:
         node = self._nodes[name]
         return NodeState(running=node.running, exit_code=node.exit_code)
 
+    def pid(self, name: str) -> int | None:
+        """The process of a node."""
+        return self._nodes[name].pid
+
+    def data_folder(self, name: str) -> Path:
+        """The disk of a node."""
+        return self.data / name
+
+    def log_tail(self, name: str, most_bytes: int) -> bytes:
+        """The end of what a node logged."""
+        return self._nodes[name].log_tail(most_bytes)
+
+    def terminate(self, name: str) -> None:
+        """SIGTERM, and wait until it has gone; a node that does not go is killed."""
+        self._nodes[name].stop()
+
     def kill(self, name: str) -> None:
         """SIGKILL."""
         self._nodes[name].kill()

@@ -101,6 +101,15 @@ class Node:
                 texts.append(f"{path}: …{path.read_text(errors='replace')[-LAST_WORDS:]}")
         return "\n".join(texts)
 
+    def log_tail(self, most_bytes: int) -> bytes:
+        """The end of what it logged."""
+        try:
+            with (self.folder / "server.log").open("rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - most_bytes))
+                return log.read(most_bytes)
+        except FileNotFoundError:
+            return b""
+
     @property
     def _settings(self) -> str:
         return str(self.folder / "node.properties")

@@ -1,0 +1,55 @@
+"""Apache Kafka as a deployment: from its jars, or from its image by Docker.
+
+What its nodes said stays in the run folder. Clients of the jars reach brokers at a listener of
+their own and not through the links, so links are cut between nodes only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from harness.deployments.apache_kafka.containers import ContainerKafka
+from harness.deployments.apache_kafka.isolated import IsolatedKafka
+from harness.deployments.deployment import Deployment
+from harness.deployments.live import LiveDeployment
+from harness.deployments.plan import DeploymentPlan
+from harness.history import Run
+from harness.scratch import ScratchFolder
+
+LOGS = "nodes"  # in the run folder
+
+
+@contextmanager
+def kafka_from_jars(
+    run: Run, plan: DeploymentPlan, *, part: int = 0, shard: str | None = None
+) -> Iterator[Deployment]:
+    """Processes with links that can be cut; their data does not stay."""
+    with (
+        ScratchFolder("kafka") as folder,
+        IsolatedKafka(plan, logs=run.folder / LOGS, data=folder) as kafka,
+        LiveDeployment(
+            run,
+            kafka,
+            world="process",
+            brokers=plan.broker_ids,
+            links=kafka.links,
+            part=part,
+            shard=shard,
+        ) as deployed,
+    ):
+        yield deployed
+
+
+@contextmanager
+def kafka_from_image(
+    run: Run, plan: DeploymentPlan, *, part: int = 0, shard: str | None = None
+) -> Iterator[Deployment]:
+    """Containers; the links between them are not cut."""
+    with (
+        ContainerKafka(plan, logs=run.folder / LOGS) as kafka,
+        LiveDeployment(
+            run, kafka, world="docker", brokers=plan.broker_ids, part=part, shard=shard
+        ) as deployed,
+    ):
+        yield deployed

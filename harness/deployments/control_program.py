@@ -1,0 +1,227 @@
+"""The program of a hook `control_plane`, for one client: asked one question at a time.
+
+It is started when it is first needed and after it was killed. A program that does not answer in
+time leaves an unknown outcome and is killed: its late answer would be taken for the answer to the
+next question. If it had never answered anything, it is not a slow system but a broken program, and
+that is an error. Time in which it stands still does not count.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.errors import AdapterError, CannotConnect, LabError
+from harness.processes.groups import members
+from harness.processes.program import Program
+from harness.sut.model import Hook
+from harness.sut.protocol import Answer, question, read_answer, read_ready
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deadlines:
+    """How long the lab waits for a program to get ready and to answer."""
+
+    ready_s: float = 20.0
+    answer_s: float = 15.0
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Talk:
+    """A program that was started, and where it stands in the conversation."""
+
+    called: str
+    loop: asyncio.AbstractEventLoop
+    ready: asyncio.Future[None]
+    said_ready: bool = False
+    killed: bool = False
+    answered: int = 0
+    question: tuple[int, str] | None = None
+    answer: asyncio.Future[Answer] | None = None
+    program: Program = field(init=False)
+
+    def on_line(self, line: bytes) -> None:
+        """In the thread that listens: one whole line."""
+        if not self.said_ready:
+            read_ready(line, called=self.called)
+            self.said_ready = True
+            self.loop.call_soon_threadsafe(_settle, self.ready, None)
+            return
+        number, f = self.question or (None, "")
+        answer = read_answer(line, called=self.called, number=number, f=f)
+        self.question = None
+        self.answered += 1
+        if self.answer is not None:
+            self.loop.call_soon_threadsafe(_settle, self.answer, answer)
+
+    def look(self) -> None:
+        """In the loop: tell the one who waits that the program failed."""
+        waited = self.answer or self.ready
+        failure = self.failure
+        if failure is not None and not waited.done():
+            waited.set_exception(failure)
+            waited.exception()  # it need not be waited for
+
+    @property
+    def failure(self) -> LabError | None:
+        """Why the program cannot be asked any more."""
+        if self.killed or not self.program.silent:
+            return None
+        if self.program.failure is not None:
+            return self.program.failure
+        kind = AdapterError if self.said_ready else CannotConnect
+        return kind(f"{self.called} ended by itself{self.program.last_words}")
+
+
+class ControlProgram:
+    """The command of the hook, in the folder of the SUT file. ``client`` is for messages."""
+
+    def __init__(
+        self, hook: Hook, folder: Path | None, client: str, deadlines: Deadlines | None = None
+    ) -> None:
+        self.called = f"{hook.address} (for {client})"
+        self._command = hook.command
+        self._folder = folder
+        self._deadlines = deadlines or Deadlines()
+        self._talk: _Talk | None = None
+        self._one_at_a_time = asyncio.Lock()
+        self._asked = 0
+        self._pauses = 0  # so far
+        self._going = asyncio.Event()
+        self._going.set()
+
+    async def ask(
+        self, f: str, arguments: Mapping[str, Any], *, lose: Callable[[], None] | None = None
+    ) -> Answer | None:
+        """Its answer; None if there will never be one.
+
+        To ``lose`` the reply it is killed with the question in hand; ``lose`` is called if it had
+        not answered yet.
+        """
+        async with self._one_at_a_time:
+            talk = await self._running()
+            self._asked += 1
+            answer: asyncio.Future[Answer] = talk.loop.create_future()
+            talk.answer = answer
+            talk.question = self._asked, f
+            await asyncio.to_thread(talk.program.send, question(self._asked, f, arguments))
+            talk.look()
+            if lose is None and await self._within(answer, self._deadlines.answer_s):
+                return answer.result()
+            await self.kill()
+            if answer.done():  # it was printed before the end
+                return answer.result()
+            if lose is not None:
+                lose()
+            elif not talk.answered:
+                raise AdapterError(
+                    f"{self.called} did not answer {f!r} within {self._deadlines.answer_s:g} s,"
+                    " and has never answered anything"
+                )
+            return None
+
+    async def ready(self) -> None:
+        """Start it, if it does not run."""
+        async with self._one_at_a_time:
+            await self._running()
+
+    async def kill(self) -> int:
+        """SIGKILL; what it printed before is still heard. How many processes ended."""
+        talk, self._talk = self._talk, None
+        if talk is None:
+            return 0
+        talk.killed = True
+        before = members(talk.program.pid)
+        await asyncio.to_thread(talk.program.kill)
+        return len(before - members(talk.program.pid))
+
+    async def pause(self) -> int:
+        """SIGSTOP, and take in what was printed before; the number of its process group."""
+        if self._talk is None:
+            await self.ready()
+        assert self._talk is not None
+        program = self._talk.program
+        self._pauses += 1
+        self._going.clear()
+        await asyncio.to_thread(program.stop)
+        await asyncio.to_thread(program.catch_up, self._deadlines.answer_s)
+        return program.pid
+
+    def resume(self) -> None:
+        """SIGCONT."""
+        self._going.set()
+        if self._talk is not None:
+            self._talk.program.signal(signal.SIGCONT)
+
+    async def close(self) -> None:
+        """Let it end by itself; kill it if it stands still or has a question in hand."""
+        talk = self._talk
+        if talk is not None and talk.question is None and self._going.is_set():
+            await asyncio.to_thread(talk.program.close)
+        await self.kill()
+
+    async def _running(self) -> _Talk:
+        if self._talk is None:
+            await asyncio.to_thread(self._start, asyncio.get_running_loop())
+        talk = self._talk
+        assert talk is not None
+        if (failure := talk.failure) is not None:
+            await self.kill()
+            raise failure
+        if not await self._within(talk.ready, self._deadlines.ready_s):
+            await self.kill()
+            raise CannotConnect(
+                f"{self.called} printed no ready line within {self._deadlines.ready_s:g} s"
+                f"{talk.program.last_words}"
+            )
+        return talk
+
+    def _start(self, loop: asyncio.AbstractEventLoop) -> None:
+        talk = _Talk(called=self.called, loop=loop, ready=loop.create_future())
+        talk.program = Program(
+            self._command,
+            called=self.called,
+            on_line=talk.on_line,
+            bell=_Bell(loop, talk.look),
+            folder=self._folder,
+        )
+        self._talk = talk  # also if the one who asked was cancelled since
+
+    async def _within(self, waited: asyncio.Future[Any], seconds: float) -> bool:
+        """Whether it came in time, not counting the time in which the program stood still."""
+        pauses = -1
+        while not waited.done() and pauses != self._pauses:
+            pauses = self._pauses
+            await self._going.wait()
+            with suppress(TimeoutError, LabError):
+                async with asyncio.timeout(seconds):
+                    await asyncio.shield(waited)
+        if waited.done() and waited.exception() is not None:
+            await self.kill()
+            waited.result()
+        return waited.done()
+
+
+def _settle(waited: asyncio.Future[Any], result: object) -> None:
+    if not waited.done():
+        waited.set_result(result)
+
+
+class _Bell(threading.Condition):
+    """Rung by the thread that listens, heard in the loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, heard: Callable[[], None]) -> None:
+        super().__init__()
+        self._loop = loop
+        self._heard = heard
+
+    def notify_all(self) -> None:
+        """Have it heard; a loop that has ended hears nothing."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._heard)

@@ -1,0 +1,204 @@
+"""A cluster by address, with the hooks of its SUT file.
+
+The lab starts none of its nodes. Brokers are those that Metadata names at the bootstrap address;
+the hook `process` hurts them. The hook `control_plane` is a program for each client, which the lab
+can ask, kill and stop; to lose a reply it is killed with the question in hand. The hooks `objects`,
+`metrics` and `trace` are probes. Links cannot be cut, and which node is the controller is not
+known. Without brokers, `kill` and `pause` are offered for clients alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from harness.deployments.control_program import ControlProgram, Deadlines
+from harness.deployments.deployment import CONTROL_PLANE, Deployment, Role
+from harness.deployments.external_nodes import ExternalNodes, find_brokers
+from harness.deployments.hooks import TraceFile, look_at_metrics, look_at_objects
+from harness.deployments.live import LiveDeployment
+from harness.deployments.live_client import LiveClient
+from harness.deployments.live_levers import HURTING, LiveLevers
+from harness.deployments.pulled import PulledLever
+from harness.history import Run
+from harness.levers import Lever
+from harness.processes.groups import stopped_threads
+from harness.sut import Sut
+from harness.sut.process_hook import ProcessHook
+from harness.sut.protocol import Answer
+from reference_impl.ports import Address
+
+WORLD = "external"
+MOST_BROKERS = 3
+LOSE_REPLIES = "lose_replies"
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Loss:
+    """Replies that get lost: whose, how many at most, how many so far."""
+
+    caller: str | None
+    times: int | None
+    dropped: int = 0
+
+    def count(self) -> None:
+        self.dropped += 1
+
+    def concerns(self, node: str) -> bool:
+        left = self.times is None or self.dropped < self.times
+        return left and self.caller in (None, node)
+
+
+class ExternalLevers(LiveLevers):
+    """Levers on the nodes of the hook `process` and on the programs of `control_plane`."""
+
+    losses: list[_Loss]
+
+    async def lose_replies(
+        self, service: str, caller: str | None = None, *, times: int | None = None
+    ) -> Lever:
+        """Kill the program of a client with the question in hand."""
+        if service != CONTROL_PLANE or LOSE_REPLIES not in self.offered:
+            self._refuse(LOSE_REPLIES, f" for {service}")
+        loss = _Loss(caller=caller, times=times)
+        self.losses.append(loss)
+
+        async def release() -> None:
+            self.losses.remove(loss)
+
+        return PulledLever(lambda: {"replies_dropped": loss.dropped}, release)
+
+
+class ProgramClient(LiveClient):
+    """A client whose control plane is asked by a program of its own."""
+
+    def __init__(self, node: str, program: ControlProgram, losses: list[_Loss]) -> None:
+        super().__init__(node)
+        self._program = program
+        self._losses = losses
+
+    async def ready(self) -> None:
+        """Return when its program runs."""
+        await super().ready()
+        await self._program.ready()
+
+    async def control_plane(self, f: str, arguments: Mapping[str, Any]) -> Answer | None:
+        """Ask its program."""
+        loss = next((one for one in self._losses if one.concerns(self.node)), None)
+        lose = None if loss is None else loss.count
+        return await self.carry_out(self._program.ask(f, arguments, lose=lose))
+
+    async def _kill(self) -> dict[str, int]:
+        counts = await super()._kill()
+        ended = await self._program.kill()
+        return {**counts, "processes_ended": ended or counts["processes_ended"]}
+
+    async def pause(self) -> Lever:
+        """Stop its program, too."""
+        group = await self._program.pause()
+        rest = await super().pause()
+
+        async def release() -> None:
+            self._program.resume()
+            await rest.release()
+
+        return PulledLever(
+            lambda: {**rest.counts, "threads_stopped": stopped_threads(group)}, release
+        )
+
+    async def close(self) -> None:
+        """Let its program end."""
+        await self._program.close()
+        await super().close()
+
+
+class ExternalDeployment(LiveDeployment):
+    """The system of a SUT file; leaving it ends the programs of the lab's clients."""
+
+    pace = 5.0  # Kafka with its own settings takes nine seconds to notice that a broker is gone
+
+    def __init__(
+        self,
+        run: Run,
+        sut: Sut,
+        nodes: ExternalNodes,
+        brokers: tuple[int, ...],
+        *,
+        deadlines: Deadlines | None = None,
+        part: int = 0,
+        shard: str | None = None,
+    ) -> None:
+        self._hooks = sut.hooks
+        self._folder = sut.folder
+        self._deadlines = deadlines
+        self._losses: list[_Loss] = []
+        hurting = HURTING if "process" in sut.hooks and brokers else frozenset[str]()
+        if "control_plane" in sut.hooks:
+            of_clients = frozenset() if brokers else frozenset({"kill", "pause"})
+            hurting |= of_clients | {LOSE_REPLIES}
+        super().__init__(
+            run,
+            nodes,
+            world=WORLD,
+            brokers=brokers,
+            controller=False,
+            hurting=hurting,
+            part=part,
+            shard=shard,
+        )
+        if "objects" in sut.hooks:
+            self.offer("objects", partial(look_at_objects, sut.hooks["objects"]))
+        if "metrics" in sut.hooks:
+            self.offer("metrics", partial(look_at_metrics, sut.hooks["metrics"]))
+        if "trace" in sut.hooks:
+            self.offer("trace", TraceFile(sut.hooks["trace"], sut.folder).look)
+
+    def nodes(self, role: Role) -> tuple[str, ...]:
+        """The names of the nodes of a role; a service that a hook answers for has its own."""
+        if role == Role.CONTROL_PLANE and "control_plane" in self._hooks:
+            return (CONTROL_PLANE,)
+        return super().nodes(role)
+
+    def make_levers(self, hurting: frozenset[str]) -> LiveLevers:
+        """With the loss of replies."""
+        levers = ExternalLevers(self._live_nodes, self.clients, hurting=hurting)
+        levers.losses = self._losses
+        return levers
+
+    def make_client(self, node: str, host: str | None) -> LiveClient:
+        """With a program of its own, where there is the hook."""
+        hook = self._hooks.get("control_plane")
+        if hook is None:
+            return super().make_client(node, host)
+        program = ControlProgram(hook, self._folder, node, self._deadlines)
+        return ProgramClient(node, program, self._losses)
+
+
+@contextmanager
+def external_deployment(
+    run: Run,
+    sut: Sut,
+    *,
+    brokers: bool = True,
+    deadlines: Deadlines | None = None,
+    part: int = 0,
+    shard: str | None = None,
+) -> Iterator[Deployment]:
+    """The system of a SUT file, with `MOST_BROKERS` of its brokers or without any.
+
+    Brokers that were killed or paused are started and resumed when it is left.
+    """
+    found: Mapping[int, Address] = find_brokers(sut) if brokers and sut.bootstrap else {}
+    played = dict(list(found.items())[:MOST_BROKERS])
+    hook = sut.hooks.get("process")
+    nodes = ExternalNodes(played, ProcessHook(hook.command, sut.folder) if hook else None)
+    with (
+        nodes.mended(),
+        ExternalDeployment(
+            run, sut, nodes, tuple(played), deadlines=deadlines, part=part, shard=shard
+        ) as deployed,
+    ):
+        yield deployed
