@@ -36,7 +36,7 @@ from harness.history.sources import Source
 from harness.rules import Catalogue, Judged, Judgement, Rule, Status, Verdict
 from harness.scratch import ScratchFolder
 from harness.steps.explore import play
-from harness.steps.program import Step
+from harness.steps.machine_program import Step
 from harness.sut import reference_sut
 from reference_impl.decisions import Mutant, SqlMutant, load_mutant
 from spark_checkers.engine import InlineEngine

@@ -24,7 +24,7 @@ from harness.scratch import ScratchFolder
 from harness.steps import machine as machines
 from harness.steps.explore import play
 from harness.steps.machine import Violated
-from harness.steps.program import Step, steps_of
+from harness.steps.machine_program import Step, steps_of
 from reference_impl.decisions import Mutant
 
 FILE = PROGRAMS

@@ -29,7 +29,7 @@ from harness.proxies.links import CLIENTS, LinkProxy
 from harness.rules import Judged
 from harness.scratch import ScratchFolder
 from harness.simulation.network import LAB
-from harness.steps.program import Step
+from harness.steps.machine_program import Step
 from harness.workloads.partition_log import PartitionClients
 from spark_checkers.engine import InlineEngine
 from spark_checkers.judge_history import judge_run

@@ -22,7 +22,7 @@ from harness.rules import Judgement, Rule, Verdict
 from harness.scratch import ScratchFolder
 from harness.steps.explore import Unrepeatable, draw, play, shrunk
 from harness.steps.machine import SimulatedMachine, Violated
-from harness.steps.program import Step
+from harness.steps.machine_program import Step
 from spark_checkers.engine import InlineEngine
 from spark_checkers.judge_history import judge_run
 from spark_checkers.many import judge_many

@@ -38,7 +38,7 @@ def run(
     if "machine" in header:
         if rules or engine:
             raise UsageError(
-                f"run {name} was judged by its machine; --rule and --engine mean nothing"
+                f"run {name} was judged by its trial; --rule and --engine mean nothing"
             )
         return _step_by_step(
             folder, header, until_op, sys.stderr if as_json else sys.stdout, as_json

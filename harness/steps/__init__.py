@@ -3,7 +3,7 @@
 from harness.history.outcome import Outcome, definitely_not, done, unknown
 from harness.steps.explore import explore, play
 from harness.steps.machine import SimulatedMachine, Violated, step
-from harness.steps.program import Step
+from harness.steps.machine_program import Step
 
 __all__ = [
     "Outcome",

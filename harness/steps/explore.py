@@ -22,7 +22,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from harness.minimise import minimise
 from harness.steps.dice import BACKEND
 from harness.steps.machine import SimulatedMachine, Violated
-from harness.steps.program import Step
+from harness.steps.machine_program import Step
 
 Program = Sequence[Step]
 

@@ -38,7 +38,7 @@ from harness.history.run_slot import take_slot
 from harness.scratch import ScratchFolder
 from harness.simulation.observer import FaultsOnly, Observer
 from harness.simulation.simulation import Simulation
-from harness.steps.program import STEP, Step, program_of, source_of
+from harness.steps.machine_program import STEP, Step, program_of, source_of
 from reference_impl.decisions import Mutant, mutated
 
 RUNS = Path("runs")

@@ -18,7 +18,7 @@ from typing import Any
 from harness.minimise import minimise
 from harness.steps.step import Step
 from harness.steps.trial import Trial, Violated, play
-from harness.steps.vocabulary import lists_for
+from harness.steps.vocabulary import ACTOR, lists_for
 
 Program = Sequence[Step]
 Lists = Mapping[str, Mapping[str, Sequence[Any]]]  # by verb, what each argument may be
@@ -73,9 +73,9 @@ def shrunk(trial: type[Trial], program: Program, *, way: str) -> list[Step]:
 def _simplest_at(
     place: int, program: Program, fails: Callable[[Program], bool], lists: Lists
 ) -> list[Step]:
-    """The program with the arguments of one step as simple as they can be."""
+    """The program with the arguments and the actor of one step as simple as they can be."""
     smallest = list(program)
-    for argument in smallest[place].arguments:
+    for argument in (*smallest[place].arguments, ACTOR):
         for simpler in _simpler(smallest[place], argument, lists):
             candidate = [*smallest[:place], simpler, *smallest[place + 1 :]]
             if fails(candidate):
@@ -85,10 +85,14 @@ def _simplest_at(
 
 
 def _simpler(step: Step, argument: str, lists: Lists) -> Iterator[Step]:
-    """The step with this argument from the front of its list, half-way there, or one nearer."""
+    """The step with an argument or its actor from the front of its list, or nearer to it."""
     values = lists.get(step.verb, {}).get(argument, ())
-    now = step.arguments[argument]
+    now = step.actor if argument == ACTOR else step.arguments[argument]
     place = values.index(now) if now in values else 0
     for nearer in sorted({0, place // 2, place - 1}):
         if 0 <= nearer < place:
-            yield replace(step, arguments={**step.arguments, argument: values[nearer]})
+            value = values[nearer]
+            if argument == ACTOR:
+                yield replace(step, actor=value)
+            else:
+                yield replace(step, arguments={**step.arguments, argument: value})

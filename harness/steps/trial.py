@@ -75,6 +75,8 @@ class Trial:
             scratch = closing.enter_context(ScratchFolder("trial"))
             self.run = Run.create(scratch / "run", **self._header())
             closing.enter_context(mutated(*self.mutants))
+            self._open = ExitStack()
+            closing.push(self._open)
             opened = open_sim(
                 self.run,
                 self.plan,
@@ -82,7 +84,7 @@ class Trial:
                 records_effects=self.records_effects,
                 forgiving=self.forgiving,
             )
-            self.system: SimDeployment = closing.enter_context(opened)
+            self.system: SimDeployment = self._open.enter_context(opened)
             self.recorder = self.system.recorder
             self.system.run(self.build())
             self.player = Player(self.recorder, self.vocabularies())
@@ -145,7 +147,7 @@ class Trial:
 
     def _finish(self) -> None:
         self.system.run(self.finish())
-        self.system.close()
+        self._open.close()
         self._seal()
         self.findings = self.judge(self.run.folder)
         if self.findings:
@@ -164,9 +166,10 @@ class Trial:
         }
 
     def _seal(self) -> None:
-        """What a step or a judge broke off has no end line, and is sealed as incomplete."""
+        """What a step broke off has no end line, and is sealed as incomplete."""
+        if self._problem is not None:
+            self._open.__exit__(type(self._problem), self._problem, None)
         if not self.run.history.exists():
-            self.system.abandon()
             self.run.seal()
 
 

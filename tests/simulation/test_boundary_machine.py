@@ -10,8 +10,8 @@ from boundary_machine import BoundaryMachine
 from conformance.mutants import boundary
 from harness.rules import Verdict
 from harness.steps import SimulatedMachine, Violated, explore
+from harness.steps.machine_replay import replay
 from harness.steps.program import program_of
-from harness.steps.replay import replay
 
 pytestmark = pytest.mark.sim
 

@@ -13,8 +13,8 @@ from conformance.mutants import replication, replication_logs
 from harness.rules import Verdict
 from harness.steps import Violated
 from harness.steps.explore import explore, play
+from harness.steps.machine_replay import replay
 from harness.steps.program import Step, program_of, steps_of
-from harness.steps.replay import replay
 
 pytestmark = pytest.mark.sim
 

@@ -11,6 +11,7 @@ from typing import ClassVar
 from harness.deployments.sim import SimDeployment
 from harness.history import read_history
 from harness.history.outcome import done, unknown
+from harness.history.recorder import Operation
 from harness.steps.step import Step
 from harness.steps.trial import Trial
 from harness.steps.vocabulary import Drawn, Vocabulary, verb
@@ -59,7 +60,8 @@ class Counting(Vocabulary):
         """A client counts, and goes on with it while others do."""
         if step.actor not in self._busy:
             self._busy.append(step.actor)
-            self._system.sim.spawn(self._count(step.actor))
+            operation = self._system.recorder.invoke(step.actor, "count", {})
+            self._system.sim.spawn(self._count(operation))
 
     @verb(milliseconds=range(1, 51))
     async def wait(self, step: Step, milliseconds: int) -> None:
@@ -77,9 +79,7 @@ class Counting(Vocabulary):
         if self._stumbles:
             raise LookupError(f"unlucky {number}")
 
-    async def _count(self, client: str) -> None:
-        recorder = self._system.recorder
-        operation = recorder.invoke(client, "count", {})
+    async def _count(self, operation: Operation) -> None:
         outcome = unknown(error="lost")
         with suppress(OSError, TimeoutError):
             async with asyncio.timeout(1):
@@ -88,8 +88,8 @@ class Counting(Vocabulary):
                 answer = await connection.read_exactly(1)
                 await connection.close()
                 outcome = done(value=answer[0])
-        recorder.finish(operation, outcome.type, outcome.fields)
-        self._busy.remove(client)
+        self._system.recorder.finish(operation, outcome.type, outcome.fields)
+        self._busy.remove(operation.client)
 
 
 class CounterTrial(Trial):

@@ -14,7 +14,6 @@ PACKAGES = ("conformance", "harness", "nemesis", "reference_impl", "reports", "s
 FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 
 SIM_FILES = (
-    "memory_store.py",
     "player.py",
     "sim.py",
     "sim_world.py",
@@ -43,7 +42,8 @@ SIMULATED = [
     ),
     *(ROOT / "conformance" / "machines").glob("*.py"),
     ROOT / "conformance" / "classic" / "campaign.py",
-    ROOT / "harness" / "deployments" / "simulated_cluster.py",
+    *(ROOT / "harness" / "deployments").glob("sim*.py"),
+    ROOT / "harness" / "deployments" / "deployment.py",
     ROOT / "reference_impl" / "live" / "network.py",
     ROOT / "reference_impl" / "decisions.py",
 ]

@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
+from typing import ClassVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
+from harness.deployments.sim import SimDeployment
 from harness.history import read_history
-from harness.steps import Outcome, SimulatedMachine, done, step
+from harness.steps.step import Step
+from harness.steps.trial import Trial
+from harness.steps.vocabulary import Drawn, Vocabulary, verb
 from reference_impl.ports import Address, Connection, Ports
 from spark_checkers.linearizability import model_named, search_events
 
@@ -33,46 +37,51 @@ async def register(ports: Ports) -> None:
     await asyncio.Event().wait()
 
 
-class RegisterMachine(SimulatedMachine):
-    """One client, one register, one round trip a step; recorded and judged."""
+class RegisterSteps(Vocabulary):
+    """One client, one round trip a step."""
 
-    settle_s = 0.0
+    actors = ("client",)
+
+    def __init__(self, system: SimDeployment, connection: Connection) -> None:
+        self._recorder = system.recorder
+        self._connection = connection
+
+    @verb(value=range(1, 10))
+    async def write(self, step: Step, value: int) -> None:
+        """Write a byte."""
+        operation = self._recorder.invoke(step.actor, "write", {"value": value})
+        await self._connection.send(bytes([value]))
+        await self._connection.read_exactly(1)
+        self._recorder.finish(operation, "ok", {"value": value})
+
+    @verb()
+    async def read(self, step: Step) -> None:
+        """Read the byte."""
+        operation = self._recorder.invoke(step.actor, "read", {"value": None})
+        await self._connection.send(b"?")
+        value = (await self._connection.read_exactly(1))[0]
+        self._recorder.finish(operation, "ok", {"value": value})
+
+
+class RegisterTrial(Trial):
+    """A register, recorded and judged."""
+
     records_effects = False
+    drawn: ClassVar[tuple[Drawn, ...]] = RegisterSteps.drawn()
 
-    def build(self) -> None:
+    async def build(self) -> None:
         """One node, and a connection to it."""
-        self.sim.add(HOME.host, register)
-        self.sim.advance(0.01)
-        self.connection = self.sim.run(self.sim.lab.connect(HOME))
+        self.system.sim.add(HOME.host, register)
+        await asyncio.sleep(0.01)
+        self.connection = await self.system.network.connect(HOME)
 
-    @step(value=range(1, 10))
-    def write(self, value: int) -> None:
-        """A byte is written."""
-
-        async def write() -> Outcome:
-            await self.connection.send(bytes([value]))
-            await self.connection.read_exactly(1)
-            return done(value=value)
-
-        self.sim.run(_ended(self.begin("client", "write", write, value=value)))
-
-    @step()
-    def read(self) -> None:
-        """The byte is read."""
-
-        async def read() -> Outcome:
-            await self.connection.send(b"?")
-            return done(value=(await self.connection.read_exactly(1))[0])
-
-        self.sim.run(_ended(self.begin("client", "read", read, value=None)))
+    def vocabularies(self) -> Sequence[RegisterSteps]:
+        """One."""
+        return [RegisterSteps(self.system, self.connection)]
 
     def judge(self, folder: Path) -> Sequence[str]:
         """Linearizable, or not."""
         return search_events(read_history(folder / "history.jsonl").events, _MODEL)
-
-
-async def _ended(task: asyncio.Task[None]) -> None:
-    await task
 
 
 class IdleMachine(RuleBasedStateMachine):

@@ -10,10 +10,10 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from harness.cli.benches.machines import HOME, IdleMachine, RegisterMachine, register
+from harness.cli.benches.machines import HOME, IdleMachine, RegisterTrial, register
 from harness.cli.benches.measured import Measured, timed
 from harness.simulation.simulation import Simulation
-from harness.steps import explore
+from harness.steps.draw import explore
 from reference_impl.live.network import StreamNetwork
 from reference_impl.ports import Address, Connection, Ports
 
@@ -123,7 +123,7 @@ async def _round_trips() -> float:
 
 def _machines() -> Iterator[Measured]:
     idle = _idle_s()
-    asking = timed(lambda: explore(RegisterMachine, examples=EXAMPLES, steps=STEPS))
+    asking = timed(lambda: explore(RegisterTrial, examples=EXAMPLES, steps=STEPS))
     yield Measured(
         row="machine steps",
         unit="steps/s",
