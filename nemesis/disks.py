@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from types import MappingProxyType
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from harness.deployments.deployment import Deployment, Role, SimulatedLevers
+from harness.deployments.deployment import Deployment, Role
 from harness.levers import Lever
 from nemesis.fault import REPLICA_UP, Fault, Inject, Options
 from nemesis.targets import Takes, Target
+
+if TYPE_CHECKING:
+    from harness.deployments.sim_levers import SimDeploymentLevers
 from nemesis.together import pull_all
 
 _ROLES = (Role.BROKER, Role.CONTROLLER)
@@ -17,14 +20,14 @@ _ROLES = (Role.BROKER, Role.CONTROLLER)
 _MAY_END = MappingProxyType({Role.BROKER: REPLICA_UP})
 _TARGETS = ("leader of {partition}", "follower of {partition}")
 
-Pull = Callable[[SimulatedLevers, str, Options], Awaitable[Lever]]
+Pull = Callable[["SimDeploymentLevers", str, Options], Awaitable[Lever]]
 
 
 def on_each(pull: Pull) -> Inject:
     """A fault that pulls a lever of a simulation for every node."""
 
     async def inject(on: Deployment, target: Target, options: Options) -> Sequence[Lever]:
-        levers = cast("SimulatedLevers", on.levers)
+        levers = cast("SimDeploymentLevers", on.levers)
         return await pull_all(pull(levers, node, options) for node in target.nodes)
 
     return inject

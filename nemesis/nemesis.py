@@ -139,7 +139,7 @@ class Nemesis:
         self._finder.silent = tuple(states)
         found = asked
         if isinstance(found, str):
-            found = await self._finder.find(found, fault.takes, fault.roles[0])
+            found = await self._finder.find(found, fault.takes, fault.roles[0].value)
         nodes = tuple(one for one in found.nodes if _can_be_hit(fault, states.get(one)))
         if found.nodes and not nodes:
             raise NoTarget(f"{found.label} is {states[found.nodes[0]].value}")
@@ -153,8 +153,9 @@ class Nemesis:
         """Nodes that are down or stand still, by what was done to them and what can be seen."""
         states: dict[str, State] = {}
         if "nodes" in self._on.probes:
-            rows = await self._on.probe("nodes")
-            states = {str(row["node"]): State.DOWN for row in rows if row["state"] == "ended"}
+            seen = [(str(row["node"]), row["state"]) for row in await self._on.probe("nodes")]
+            running = [node for node, state in seen if state == "running"]  # perhaps once more
+            states = {node: State.DOWN for node, _ in seen if node not in running}
         for active in self._begun:
             if active.fault.state is not State.RUNNING:
                 for node in active.target.nodes:

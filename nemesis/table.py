@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.deployments.deployment import Role
-from harness.deployments.offers import OFFERS
+from harness.deployments.offers import OFFERS, Offer
 from nemesis.fault import Fault
 from nemesis.faults import FAULTS
 from nemesis.offered import OF_CLIENTS
+from nemesis.targets import Takes
 
 README = Path(__file__).with_name("README.md")
 BEGIN, END = "<!-- the table: python -m nemesis.table -->\n", "<!-- end of the table -->\n"
@@ -35,12 +36,14 @@ def renewed(text: str) -> str:
 def _row(fault: Fault) -> list[str]:
     landed = " and ".join(" or ".join(f"`{one}`" for one in group) for group in fault.landed)
     suspends = ", ".join(f"`{one}`" for one in dict.fromkeys(fault.suspends.values()))
-    where = [_where(fault, offered) for offered in OFFERS.values()]
+    where = [where_possible(fault, offer) for offer in OFFERS.values()]
     return [f"`{fault.name}`", fault.does, landed, suspends, *where]
 
 
-def _where(fault: Fault, offered: frozenset[str]) -> str:
-    if offered.issuperset(fault.levers):
+def where_possible(fault: Fault, offer: Offer) -> str:
+    """Whether a fault can be done in a place: `yes`, to its `clients` alone, or not."""
+    there = fault.takes in (Takes.NODES, Takes.LINKS) or offer.services.issuperset(fault.roles)
+    if there and offer.levers.issuperset(fault.levers):
         return "yes"
     of_clients = Role.CLIENT in fault.roles and set(fault.levers) <= set(OF_CLIENTS)
     return "clients" if of_clients else ""

@@ -32,7 +32,7 @@ from harness.history.recorder import Recorder
 from harness.simulation.errors import NodeFailed, StillWaiting
 from harness.simulation.faults import Fault
 from harness.simulation.observer import Evidence, Unobserved
-from harness.steps import step
+from harness.steps.machine import step
 from harness.steps.nemesis_steps import A_WHILE, SO_LONG, NemesisSteps
 from harness.workloads.partition_log import PartitionClients
 

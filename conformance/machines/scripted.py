@@ -18,7 +18,7 @@ from harness.clients.operations import Defect
 from harness.deployments.plan import broker_id
 from harness.simulation.errors import StillWaiting
 from harness.simulation.network import LAB
-from harness.steps import step
+from harness.steps.machine import step
 from harness.workloads.partition_log import PartitionClients
 
 KINDS = ("plain", "leader", "spread", "torn", "misnumbered", "idempotent", "early")

@@ -1,37 +1,53 @@
-"""Which levers each deployment offers, as data: the tests of a deployment compare it with what acts.
+"""What each deployment offers at most, as data for tests and tables.
 
 The control plane is PostgreSQL and the store an S3 server where they are processes. A cluster by
-address offers what its hooks do; `kill` and `pause` of clients are offered everywhere.
+address offers what its hooks do; clients are the lab's own, killed and paused everywhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
+
+from harness.deployments.deployment import Role
 
 _NODES = frozenset({"kill", "stop", "wipe", "pause"})
 _LINKS = frozenset({"cut", "delay"})
-_CALLS = frozenset({"refuse", "slow", "fail", "lose_replies", "drop_requests", "hold"})
-_SIMULATED = frozenset(
+_CALLS = frozenset(
     {
-        "lose_power",
-        "conflicts",
-        "disk_full",
-        "disk_slow",
-        "disk_failing",
-        "sync_failing",
-        "shift_clock",
-        "drift_clock",
+        "refuse",
+        "slow",
+        "fail",
+        "lose_replies",
+        "drop_requests",
+        "hold",
+        "damage",
+        "kill_service",
     }
 )
+_DISKS = frozenset({"disk_full", "disk_slow", "disk_failing", "sync_failing"})
+_SIMULATED = frozenset({"lose_power", "conflicts", "shift_clock", "drift_clock", "at_effect"})
+_SERVICES = frozenset({Role.CONTROL_PLANE, Role.OBJECT_STORE})
 
-OFFERS: Mapping[tuple[str, str], frozenset[str]] = MappingProxyType(
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Levers, and the services that they act on."""
+
+    levers: frozenset[str]
+    services: frozenset[Role] = frozenset()
+
+
+OFFERS: Mapping[tuple[str, str], Offer] = MappingProxyType(
     {
-        ("sim", "reference"): _NODES | _LINKS | _CALLS | {"damage"} | _SIMULATED,
-        ("process", "reference"): _NODES | _LINKS | _CALLS | {"kill_service", "damage"},
-        ("process", "Apache Kafka"): _NODES | {"cut"},
-        ("docker", "Apache Kafka"): _NODES,
-        ("external", "hooks"): _NODES - {"stop"} | {"lose_replies"},
-        ("external", "address"): frozenset(),
+        ("sim", "reference"): Offer(_NODES | _LINKS | _CALLS | _DISKS | _SIMULATED, _SERVICES),
+        ("process", "reference"): Offer(_NODES | _LINKS | _CALLS, _SERVICES),
+        ("process", "Apache Kafka"): Offer(_NODES | _LINKS),
+        ("docker", "Apache Kafka"): Offer(_NODES),
+        ("external", "with hooks"): Offer(
+            frozenset({"kill", "wipe", "pause", "lose_replies"}), frozenset({Role.CONTROL_PLANE})
+        ),
+        ("external", "by address"): Offer(frozenset()),
     }
 )

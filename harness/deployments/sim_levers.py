@@ -32,7 +32,16 @@ _LOOK_S = 0.005
 NODES = ("kill", "stop", "wipe", "pause", "cut", "delay", "lose_power")
 DISKS = ("disk_full", "disk_slow", "disk_failing", "sync_failing")
 CLOCKS = ("shift_clock", "drift_clock", "at_effect")
-SERVICES = ("refuse", "slow", "fail", "conflicts", "lose_replies", "drop_requests", "hold")
+SERVICES = (
+    "refuse",
+    "slow",
+    "fail",
+    "conflicts",
+    "lose_replies",
+    "drop_requests",
+    "hold",
+    "kill_service",
+)
 
 
 class PulledLevers:
@@ -239,8 +248,8 @@ class SimDeploymentLevers:
         return SimHold(self._sim.levers.hold_calls(self._port(service), caller))
 
     async def kill_service(self, service: str) -> Lever:
-        """Not offered: a twin has no process."""
-        raise LabBroken(f"{service} is no process of its own in a simulation")
+        """It is gone with its connections; its data is not. A twin has no process to count."""
+        return PulledLevers(self._sim.levers.kill_service(self._port(service)))
 
     async def damage(self, how: str, key: str) -> Lever:
         """An object is vanished, torn or corrupt, until that is released."""

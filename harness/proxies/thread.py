@@ -11,14 +11,14 @@ import contextlib
 import socket
 import struct
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 from harness.errors import LabBroken
 from harness.levers import Counts
 
 Result = TypeVar("Result")
-Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
 
 LOOPBACK = "127.0.0.1"
 _ORDER_S = 10.0
@@ -30,6 +30,7 @@ class LoopThread:
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
         self._servers: list[asyncio.Server] = []
+        self._connections: list[asyncio.Task[None]] = []
         self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
         self._thread.start()
 
@@ -59,7 +60,13 @@ class LoopThread:
         self, serve: Serve, hosts: str | Sequence[str] = LOOPBACK, port: int = 0
     ) -> asyncio.Server:
         """Accept connections until the thread ends. For code in the thread."""
-        server = await asyncio.start_server(serve, hosts, port)
+
+        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = self._loop.create_task(serve(reader, writer))
+            self._connections.append(task)
+            task.add_done_callback(self._connections.remove)
+
+        server = await asyncio.start_server(accept, hosts, port)
         self._servers.append(server)
         return server
 
@@ -82,6 +89,7 @@ class LoopThread:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+        await self._loop.shutdown_asyncgens()
         await asyncio.sleep(0)  # what they aborted closes its sockets
 
     def _check_open(self, work: Coroutine[Any, Any, Any]) -> None:

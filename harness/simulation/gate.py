@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextvars import Context
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
 from typing import Generic, NoReturn, TypeVar
@@ -65,6 +65,7 @@ class Condition:
     holds: bool = False
     holds_replies: bool = False
     loses_replies: bool = False
+    severs: bool = False  # replies that are under way are lost, too
     left: int | None = None  # how many more effects it befalls; no limit
     hits: int = 0
     held: list[tuple[Process, _Waiter]] = field(default_factory=list)
@@ -177,7 +178,7 @@ class Effects:
         First it is held or slowed down; then it meets whatever is wrong by that time. What is
         refused never gets there, so nothing else can happen to it.
         """
-        for condition in self._befalling(process, effect):
+        for condition in self._each(process, effect):
             if condition.holds:
                 trouble = await condition.hold(process, self.loop.create_future())
                 if trouble is not None:
@@ -195,9 +196,23 @@ class Effects:
 
     async def befall_reply(self, process: Process, effect: Effect[Result]) -> None:
         """Where replies are held, this one waits."""
-        for condition in self._befalling(process, effect):
+        for condition in self._each(process, effect):
             if condition.holds_replies:
                 await condition.hold(process, self.loop.create_future())
+
+    def severed(self, process: Process, effect: Effect[Result]) -> bool:
+        """Whether a reply that arrives now comes from a service that is gone; counted."""
+        cutting = [one for one in self._befalling(process, effect) if one.severs]
+        for condition in cutting:
+            condition.hit()
+        return bool(cutting)
+
+    def _each(self, process: Process, effect: Effect[Result]) -> Iterator[Condition]:
+        """Each that befalls it, those included that begin, and not those that end, by then."""
+        met: list[Condition] = []
+        while left := [one for one in self._befalling(process, effect) if one not in met]:
+            met.append(left[0])
+            yield left[0]
 
     def _befalling(self, process: Process, effect: Effect[Result]) -> list[Condition]:
         return [one for one in self.conditions if one.befalls(process, effect)]
@@ -220,6 +235,7 @@ class _Outcome(Generic[Result]):
 
     give: Callable[[], Result]
     error: Exception | None = None
+    done: bool = True  # not kept from happening
 
     def unwrap(self) -> Result:
         if self.error is not None:
@@ -278,6 +294,8 @@ class SimGate:
             outcome = await self._carried_out(effect, number, act)
             await effects.befall_reply(self._process, effect)
             await effects.pass_time(effects.travel_ns(effect.port))
+            if outcome.done and effects.severed(self._process, effect):
+                outcome = _Outcome(lambda: effect.failed(Trouble.LOST))
         finally:
             effects.under_way[place] -= 1
         return outcome
@@ -293,7 +311,7 @@ class SimGate:
         )
         if lost or act is Act.LOSE_REPLY:
             return _Outcome(lambda: effect.failed(Trouble.LOST))
-        return outcome
+        return replace(outcome, done=trouble is None)
 
     async def _done(self, effect: Effect[Result], trouble: Trouble | None) -> Result:
         if trouble is None:

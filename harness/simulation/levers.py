@@ -11,6 +11,7 @@ observer: `faults` and the nemesis do that.
     refuse, fail, conflicts     refusals, errors_answered, conflicts
     slow, lose_replies          calls_delayed, replies_dropped
     drop_requests, hold_calls   requests_dropped, requests_held
+    kill_service                calls_broken
     cut_calls                   deliveries_held
     damage                      reads_missed, reads_torn, reads_corrupt
     shift_clock, drift_clock    clock_reads
@@ -261,6 +262,11 @@ class SimLevers:
         """Calls never get there."""
         condition = self._calls(port, node, trouble=Trouble.REFUSED, left=times)
         return self.impose("requests_dropped", condition)
+
+    def kill_service(self, port: str) -> SimLever:
+        """It is gone: calls are refused, and replies that are under way are lost."""
+        gone = Condition(port=port, trouble=Trouble.REFUSED, severs=True)
+        return self.impose("calls_broken", gone)
 
     def hold_calls(self, port: str, node: str) -> CallHold:
         """Calls of a node stay in the network; they go down with its process."""

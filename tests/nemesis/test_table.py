@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.deployments.offers import OFFERS
 from nemesis.faults import FAULTS
-from nemesis.table import README, renewed, table
+from nemesis.table import README, renewed, table, where_possible
 
 
 def test_the_readme_has_the_table_of_today() -> None:
@@ -20,10 +20,12 @@ def test_a_fault_is_possible_where_all_its_levers_are_and_a_clients_everywhere()
 
     assert last["disk-full"]["sim", "reference"] == "yes"
     assert last["disk-full"]["process", "reference"] == ""
-    assert last["kill"]["external", "address"].startswith("clients")
-    assert last["zombie"]["external", "address"].strip(" |") == ""
+    assert last["lose-reply"]["external", "with hooks"] == "yes"
+    assert last["object-store-reply-lost"]["external", "with hooks"] == ""
+    assert last["kill"]["external", "by address"].startswith("clients")
+    assert last["zombie"]["external", "by address"].strip(" |") == ""
 
 
 def test_every_fault_can_be_done_somewhere() -> None:
     for fault in FAULTS.values():
-        assert any(offered.issuperset(fault.levers) for offered in OFFERS.values()), fault.name
+        assert "yes" in [where_possible(fault, offer) for offer in OFFERS.values()], fault.name

@@ -19,10 +19,11 @@ from typing import Any, ClassVar
 
 from conformance.catalogue import CATALOGUE
 from harness.errors import LabBroken
+from harness.history.outcome import Outcome
 from harness.history.recorder import ending
 from harness.rules import Catalogue, Judgement, Verdict
 from harness.simulation.gate import Act
-from harness.steps import Outcome, step
+from harness.steps.machine import step
 from harness.steps.nemesis_steps import SO_LONG, NemesisSteps
 from harness.sut.calls import SEEDS
 from harness.sut.protocol import Answer, question

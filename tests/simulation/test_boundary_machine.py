@@ -9,9 +9,10 @@ from boundary_machine import BoundaryMachine
 
 from conformance.mutants import boundary
 from harness.rules import Verdict
-from harness.steps import SimulatedMachine, Violated, explore
+from harness.steps.explore import explore
+from harness.steps.machine import SimulatedMachine, Violated
+from harness.steps.machine_program import program_of
 from harness.steps.machine_replay import replay
-from harness.steps.program import program_of
 
 pytestmark = pytest.mark.sim
 

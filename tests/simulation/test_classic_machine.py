@@ -11,8 +11,8 @@ from conformance.machines.classic import ClassicMachine
 from conformance.machines.judging import RULES, explore_together
 from conformance.mutants import replication, replication_logs
 from harness.rules import Verdict
-from harness.steps import Violated
 from harness.steps.explore import explore, play
+from harness.steps.machine import Violated
 from harness.steps.machine_replay import replay
 from harness.steps.program import Step, program_of, steps_of
 

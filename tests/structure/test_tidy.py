@@ -41,6 +41,7 @@ SIMULATED = [
         if path.name not in ("connection.py", "messages.py")  # of `differential`, live only
     ),
     *(ROOT / "conformance" / "machines").glob("*.py"),
+    *(ROOT / "nemesis").glob("*.py"),
     ROOT / "conformance" / "classic" / "campaign.py",
     *(ROOT / "harness" / "deployments").glob("sim*.py"),
     ROOT / "harness" / "deployments" / "deployment.py",
