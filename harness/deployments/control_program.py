@@ -11,12 +11,13 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.deployments.deployment import ClientLost, Result
 from harness.errors import AdapterError, CannotConnect, LabError
 from harness.processes.groups import members
 from harness.processes.program import Program
@@ -63,10 +64,12 @@ class _Talk:
     def look(self) -> None:
         """In the loop: tell the one who waits that the program failed."""
         waited = self.answer or self.ready
-        failure = self.failure
-        if failure is not None and not waited.done():
-            waited.set_exception(failure)
-            waited.exception()  # it need not be waited for
+        if self.failure is not None:
+            _fail(waited, self.failure)
+
+    def lose(self) -> None:
+        """In the loop: tell the one who waits that the client was killed."""
+        _fail(self.answer or self.ready, ClientLost(f"{self.called} was killed"))
 
     @property
     def failure(self) -> LabError | None:
@@ -88,13 +91,19 @@ class ControlProgram:
         self.called = f"{hook.address} (for {client})"
         self._command = hook.command
         self._folder = folder
-        self._deadlines = deadlines or Deadlines()
+        self.deadlines = deadlines or Deadlines()
         self._talk: _Talk | None = None
         self._one_at_a_time = asyncio.Lock()
         self._asked = 0
+        self._kills = 0
         self._pauses = 0  # so far
         self._going = asyncio.Event()
         self._going.set()
+
+    @property
+    def asking(self) -> bool:
+        """Whether it has a question in hand."""
+        return self._talk is not None and self._talk.question is not None
 
     async def ask(
         self, f: str, arguments: Mapping[str, Any], *, lose: Callable[[], None] | None = None
@@ -102,8 +111,14 @@ class ControlProgram:
         """Its answer; None if there will never be one.
 
         To ``lose`` the reply it is killed with the question in hand; ``lose`` is called if it had
-        not answered yet.
+        not answered yet. It goes on if the caller no longer waits: the answer would be taken for
+        that to the next question.
         """
+        return await _to_its_end(self._ask(f, arguments, lose))
+
+    async def _ask(
+        self, f: str, arguments: Mapping[str, Any], lose: Callable[[], None] | None
+    ) -> Answer | None:
         async with self._one_at_a_time:
             talk = await self._running()
             self._asked += 1
@@ -112,27 +127,38 @@ class ControlProgram:
             talk.question = self._asked, f
             await asyncio.to_thread(talk.program.send, question(self._asked, f, arguments))
             talk.look()
-            if lose is None and await self._within(answer, self._deadlines.answer_s):
+            if lose is None and await self._within(answer, self.deadlines.answer_s):
                 return answer.result()
-            await self.kill()
+            await self._end()
             if answer.done():  # it was printed before the end
                 return answer.result()
             if lose is not None:
                 lose()
             elif not talk.answered:
                 raise AdapterError(
-                    f"{self.called} did not answer {f!r} within {self._deadlines.answer_s:g} s,"
+                    f"{self.called} did not answer {f!r} within {self.deadlines.answer_s:g} s,"
                     " and has never answered anything"
                 )
             return None
 
     async def ready(self) -> None:
         """Start it, if it does not run."""
+        await _to_its_end(self._ready())
+
+    async def _ready(self) -> None:
         async with self._one_at_a_time:
             await self._running()
 
     async def kill(self) -> int:
         """SIGKILL; what it printed before is still heard. How many processes ended."""
+        self._kills += 1
+        talk = self._talk
+        ended = await self._end()
+        if talk is not None:
+            talk.lose()
+        return ended
+
+    async def _end(self) -> int:
         talk, self._talk = self._talk, None
         if talk is None:
             return 0
@@ -150,7 +176,7 @@ class ControlProgram:
         self._pauses += 1
         self._going.clear()
         await asyncio.to_thread(program.stop)
-        await asyncio.to_thread(program.catch_up, self._deadlines.answer_s)
+        await asyncio.to_thread(program.catch_up, self.deadlines.answer_s)
         return program.pid
 
     def resume(self) -> None:
@@ -162,27 +188,30 @@ class ControlProgram:
     async def close(self) -> None:
         """Let it end by itself; kill it if it stands still or has a question in hand."""
         talk = self._talk
-        if talk is not None and talk.question is None and self._going.is_set():
+        if talk is not None and not self.asking and self._going.is_set():
             await asyncio.to_thread(talk.program.close)
         await self.kill()
 
     async def _running(self) -> _Talk:
+        kills = self._kills
         if self._talk is None:
-            await asyncio.to_thread(self._start, asyncio.get_running_loop())
+            self._talk = await asyncio.to_thread(self._start, asyncio.get_running_loop())
         talk = self._talk
-        assert talk is not None
+        if kills != self._kills:
+            await self._end()
+            raise ClientLost(f"{self.called} was killed")
         if (failure := talk.failure) is not None:
-            await self.kill()
+            await self._end()
             raise failure
-        if not await self._within(talk.ready, self._deadlines.ready_s):
-            await self.kill()
+        if not await self._within(talk.ready, self.deadlines.ready_s):
+            await self._end()
             raise CannotConnect(
-                f"{self.called} printed no ready line within {self._deadlines.ready_s:g} s"
+                f"{self.called} printed no ready line within {self.deadlines.ready_s:g} s"
                 f"{talk.program.last_words}"
             )
         return talk
 
-    def _start(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _start(self, loop: asyncio.AbstractEventLoop) -> _Talk:
         talk = _Talk(called=self.called, loop=loop, ready=loop.create_future())
         talk.program = Program(
             self._command,
@@ -191,7 +220,7 @@ class ControlProgram:
             bell=_Bell(loop, talk.look),
             folder=self._folder,
         )
-        self._talk = talk  # also if the one who asked was cancelled since
+        return talk
 
     async def _within(self, waited: asyncio.Future[Any], seconds: float) -> bool:
         """Whether it came in time, not counting the time in which the program stood still."""
@@ -199,11 +228,11 @@ class ControlProgram:
         while not waited.done() and pauses != self._pauses:
             pauses = self._pauses
             await self._going.wait()
-            with suppress(TimeoutError, LabError):
+            with suppress(TimeoutError, LabError, ClientLost):
                 async with asyncio.timeout(seconds):
                     await asyncio.shield(waited)
         if waited.done() and waited.exception() is not None:
-            await self.kill()
+            await self._end()
             waited.result()
         return waited.done()
 
@@ -211,6 +240,19 @@ class ControlProgram:
 def _settle(waited: asyncio.Future[Any], result: object) -> None:
     if not waited.done():
         waited.set_result(result)
+
+
+def _fail(waited: asyncio.Future[Any], error: Exception) -> None:
+    if not waited.done():
+        waited.set_exception(error)
+        waited.exception()  # it need not be waited for
+
+
+async def _to_its_end(work: Coroutine[Any, Any, Result]) -> Result:
+    """Do it in a task that goes on if the caller no longer waits."""
+    task = asyncio.get_running_loop().create_task(work)
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return await asyncio.shield(task)
 
 
 class _Bell(threading.Condition):

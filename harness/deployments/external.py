@@ -77,32 +77,32 @@ class ProgramClient(LiveClient):
 
     def __init__(self, node: str, program: ControlProgram, losses: list[_Loss]) -> None:
         super().__init__(node)
-        self._program = program
+        self.program = program
         self._losses = losses
 
     async def ready(self) -> None:
         """Return when its program runs."""
         await super().ready()
-        await self._program.ready()
+        await self.program.ready()
 
     async def control_plane(self, f: str, arguments: Mapping[str, Any]) -> Answer | None:
         """Ask its program."""
         loss = next((one for one in self._losses if one.concerns(self.node)), None)
         lose = None if loss is None else loss.count
-        return await self.carry_out(self._program.ask(f, arguments, lose=lose))
+        return await self.carry_out(self.program.ask(f, arguments, lose=lose))
 
     async def _kill(self) -> dict[str, int]:
         counts = await super()._kill()
-        ended = await self._program.kill()
+        ended = await self.program.kill()
         return {**counts, "processes_ended": ended or counts["processes_ended"]}
 
     async def pause(self) -> Lever:
         """Stop its program, too."""
-        group = await self._program.pause()
+        group = await self.program.pause()
         rest = await super().pause()
 
         async def release() -> None:
-            self._program.resume()
+            self.program.resume()
             await rest.release()
 
         return PulledLever(
@@ -111,7 +111,7 @@ class ProgramClient(LiveClient):
 
     async def close(self) -> None:
         """Let its program end."""
-        await self._program.close()
+        await self.program.close()
         await super().close()
 
 

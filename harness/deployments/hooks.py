@@ -10,12 +10,8 @@ import asyncio
 import json
 import math
 import re
-import ssl
-import time
-import urllib.request
-from http.client import HTTPException
 from pathlib import Path
-from urllib.error import URLError
+from urllib.parse import SplitResult, urlsplit
 
 import obstore
 from obstore.exceptions import BaseError
@@ -60,24 +56,37 @@ async def look_at_objects(hook: Hook) -> list[Row]:
 async def look_at_metrics(hook: Hook) -> list[Row]:
     """The samples of a Prometheus page."""
     called = f"the hook metrics ({hook.address})"
-    return read_metrics(await asyncio.to_thread(_page, hook.address, called), called=called)
-
-
-def _page(address: str, called: str) -> bytes:
-    deadline = time.monotonic() + LOOK_S
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    body = bytearray()
     try:
-        with opener.open(address, timeout=LOOK_S) as answer:
-            while chunk := answer.read1(_CHUNK):
-                body += chunk
-                if len(body) > METRICS_BYTES:
-                    raise AdapterError(f"{called} is longer than {METRICS_BYTES} bytes")
-                if time.monotonic() > deadline:
-                    raise TimeoutError(f"it did not end within {LOOK_S:g} s")
-    except (URLError, HTTPException, OSError, ssl.SSLError, ValueError) as error:
+        async with asyncio.timeout(LOOK_S):
+            answer = await _answer(urlsplit(hook.address))
+    except TimeoutError:
+        raise CannotConnect(f"{called} did not end within {LOOK_S:g} s") from None
+    except (OSError, ValueError) as error:
         raise CannotConnect(f"{called} cannot be read: {str(error)[:300]}") from None
-    return bytes(body)
+    if len(answer) > METRICS_BYTES:
+        raise AdapterError(f"{called} is longer than {METRICS_BYTES} bytes")
+    head, _, body = answer.partition(b"\r\n\r\n")
+    status = head.partition(b"\r\n")[0]
+    if not re.fullmatch(rb"HTTP/1\.[01] 200\b.*", status):
+        raise CannotConnect(f"{called} answers {shown(status) or 'nothing'}, not 200")
+    return read_metrics(body, called=called)
+
+
+async def _answer(page: SplitResult) -> bytes:
+    """All that a server answers to a GET of HTTP/1.0, after which it hangs up; bounded."""
+    secure = page.scheme == "https"
+    port = page.port or (443 if secure else 80)
+    reader, writer = await asyncio.open_connection(page.hostname, port, ssl=secure or None)
+    try:
+        path = f"{page.path or '/'}{'?' * bool(page.query)}{page.query}"
+        ask = f"GET {path} HTTP/1.0\r\nHost: {page.netloc}\r\nAccept: text/plain\r\n\r\n"
+        writer.write(ask.encode("ascii"))
+        answer = bytearray()
+        while len(answer) <= METRICS_BYTES and (chunk := await reader.read(_CHUNK)):
+            answer += chunk
+        return bytes(answer)
+    finally:
+        writer.transport.abort()
 
 
 def read_metrics(page: bytes, *, called: str) -> list[Row]:
@@ -147,6 +156,8 @@ class TraceFile:
 
     def _look(self) -> list[Row]:
         try:
+            if not self._path.is_file():  # a pipe might keep the lab waiting
+                raise FileNotFoundError(0, "there is no such file")
             with self._path.open("rb") as file:
                 if file.seek(0, 2) < self._read:
                     raise AdapterError(f"{self._called} is shorter than it was at the last look")
@@ -165,7 +176,7 @@ class TraceFile:
     def _row(self, line: bytes) -> Row:
         try:
             found = json.loads(line, parse_constant=str, parse_float=_float, parse_int=_integer)
-            str(found).encode()  # half a surrogate pair is no text
+            json.dumps(found, ensure_ascii=False).encode()  # half a surrogate pair is no text
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):

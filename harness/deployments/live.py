@@ -18,12 +18,12 @@ from harness.deployments.deployment import Levers, Result, Role, Row
 from harness.deployments.live_client import LiveClient
 from harness.deployments.live_levers import HURTING, LiveLevers, address_of, files_in
 from harness.deployments.nodes import LoggingNodes, Nodes
-from harness.deployments.plan import CONTROLLER, NodeState, broker_name
+from harness.deployments.plan import CONTROLLER, FIRST_CLIENT_ID, broker_name
 from harness.errors import UsageError
 from harness.history import Run
 from harness.history.recorder import Recorder
 from harness.history.run_slot import take_slot
-from harness.proxies.links import LinkProxy
+from harness.proxies.links import LAB_HOST, LinkProxy
 from reference_impl.live.network import StreamNetwork
 from reference_impl.ports import Address, Network
 
@@ -57,16 +57,20 @@ class LiveDeployment:
         slot = take_slot(run, world=world, clock=CLOCK, part=part, shard=shard)
         self.world = world
         self.brokers = brokers
-        self.recorder = Recorder(slot, now=time.monotonic_ns, lock=threading.RLock())
-        self.network: Network = StreamNetwork()
+        self.recorder = Recorder(
+            slot,
+            now=time.monotonic_ns,
+            lock=threading.RLock(),
+            first_node=FIRST_CLIENT_ID if brokers else 1,
+        )
+        self.network: Network = StreamNetwork(LAB_HOST if links is not None else None)
         self.clients: dict[str, LiveClient] = {}
         self._live_nodes = nodes
         self._links = links
         self._names = ((CONTROLLER,) if controller else (), tuple(map(broker_name, brokers)))
-        levers = self.make_levers(hurting)
-        self.levers: Levers = levers
-        self._down = levers.down
-        self._writer = slot.writer
+        self._live_levers = self.make_levers(hurting)
+        self.levers: Levers = self._live_levers
+        self._slot = slot
         self._runner = asyncio.Runner()
         self._looks: dict[str, Probe] = {}
         self.probes: frozenset[str] = frozenset()
@@ -86,7 +90,7 @@ class LiveDeployment:
         finally:
             self._runner.close()
         if kind is None:  # else something is missing from this shard, and must be seen to be
-            self._writer.close()
+            self._slot.writer.close()
 
     async def close(self) -> None:
         """End what the deployment has under way in its loop."""
@@ -164,14 +168,14 @@ class LiveDeployment:
     def _seen(self, names: list[str]) -> list[Row]:
         states = {name: self._live_nodes.state(name) for name in names}
         return [
-            node_row(name, state, on_purpose=self._down[name] > 0)
+            state.row(name, on_purpose=self._live_levers.down[name] > 0)
             for name, state in states.items()
             if state is not None
         ]
 
     def _files(self, names: list[str]) -> list[Row]:
         return [
-            {"node": name, "file": file, "size": size}
+            {"node": name, "path": file, "size": size}
             for name in names
             for file, size in files_in(self._live_nodes.data_folder(name))[:FILES]
         ]
@@ -182,12 +186,6 @@ class LiveDeployment:
             for name in names
             for line in last_lines(nodes.log_tail(name, LOG_BYTES))
         ]
-
-
-def node_row(name: str, state: NodeState, *, on_purpose: bool) -> Row:
-    """A node as the probe `nodes` tells of it."""
-    ended = "running" if state.running else "ended"
-    return {"node": name, "state": ended, "exit_code": state.exit_code, "on_purpose": on_purpose}
 
 
 def last_lines(tail: bytes) -> list[str]:

@@ -99,9 +99,14 @@ class LiveClient:
 
     async def carry_out(self, work: Awaitable[Result]) -> Result:
         """Do it in a task that ends with the client."""
-        if not self.alive:
+        try:
+            return await self._in_task(work)
+        finally:
             if isinstance(work, Coroutine):
-                work.close()
+                work.close()  # perhaps it was never begun
+
+    async def _in_task(self, work: Awaitable[Result]) -> Result:
+        if not self.alive:
             raise ClientLost(f"{self.node} was killed")
         kills = self._kills
         task = asyncio.get_running_loop().create_task(self.withheld(work))

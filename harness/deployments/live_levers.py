@@ -54,8 +54,8 @@ class LiveLevers(UnofferedLevers):
         self._links = links
         self._controlled = nodes if isinstance(nodes, ControlledNodes) else None
         stop = {"stop"} if self._controlled else set()
-        cut = {"cut"} if links else set()
-        self.offered = frozenset(hurting | stop | cut)
+        of_links = {"cut", "delay"} if links else set()
+        self.offered = frozenset(hurting | stop | of_links)
 
     async def kill(self, node: str) -> Lever:
         """End a node or a client at once."""
@@ -93,10 +93,23 @@ class LiveLevers(UnofferedLevers):
 
     async def cut(self, sources: Sequence[str], targets: Sequence[str], *, both: bool) -> Lever:
         """Hold what passes in the link proxy."""
+        return await self._hold(sources, targets, both, None)
+
+    async def delay(
+        self, sources: Sequence[str], targets: Sequence[str], seconds: float, *, both: bool
+    ) -> Lever:
+        """Hold what passes in the link proxy for so long."""
+        return await self._hold(sources, targets, both, seconds)
+
+    async def _hold(
+        self, sources: Sequence[str], targets: Sequence[str], both: bool, seconds: float | None
+    ) -> Lever:
         links = self._links
         if links is None:
-            self._refuse("cut")
-        made = await asyncio.to_thread(links.cut_between, sources, targets, both=both)
+            self._refuse("cut" if seconds is None else "delay")
+        made = await asyncio.to_thread(
+            links.cut_between, sources, targets, both=both, seconds=seconds
+        )
         return PulledLever(lambda: made.evidence, lambda: asyncio.to_thread(links.heal, made))
 
     def _check(self, lever: str) -> None:
@@ -122,7 +135,7 @@ class LiveLevers(UnofferedLevers):
             return await asyncio.to_thread(self._ended, name, end)
         answered = await self._answers(name, ANSWERS_S)
         await asyncio.to_thread(end, name)
-        silent = answered and not await self._answers(name, UNANSWERED_S)
+        silent = answered and not await self._answers(name, ANSWERS_S)
         return {"processes_ended": int(silent)}
 
     def _ended(self, name: str, end: Callable[[str], None]) -> dict[str, int]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 CONTROLLER_ID = 3000
 CONTROLLER = "controller"
+FIRST_CLIENT_ID = 10_001  # in histories, where brokers have the low numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,7 @@ class DeploymentPlan:
     control_plane: str | None = None  # memory, postgres
     object_store: str | None = None  # memory, folder, s3
     schema_upto: int | None = None  # of the control plane's tables, where an upgrade is to come
+    own_database: bool = False  # a PostgreSQL that no other deployment uses, so it can be killed
 
     def __post_init__(self) -> None:
         if self.brokers < 0:

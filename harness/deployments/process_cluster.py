@@ -14,6 +14,7 @@ import signal
 import sys
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,7 @@ from harness.proxies.links import LinkProxy, host_of
 from harness.scratch import ScratchFolder
 
 LOOPBACK = "127.0.0.1"
+LOG_BYTES = 1 << 18
 START_S = 60.0
 STOP_S = 30.0
 
@@ -66,6 +68,7 @@ class ProcessCluster:
         self._bell = threading.Condition()
         self._nodes: dict[str, _Node] = {}
         self._ports: dict[str, int] = {}
+        self._logged: defaultdict[str, bytes] = defaultdict(bytes)  # by programs that have ended
 
     def __enter__(self) -> ProcessCluster:
         try:
@@ -116,6 +119,10 @@ class ProcessCluster:
         """The disk of a node."""
         return self.folder / name
 
+    def log_tail(self, name: str, most_bytes: int) -> bytes:
+        """The end of what a node wrote to its error output, over all its starts."""
+        return (self._logged[name] + self._nodes[name].program.error_output)[-most_bytes:]
+
     # ── nodes ────────────────────────────────────────────────────────────────────────────────────
 
     def start(self, name: str) -> None:
@@ -130,13 +137,15 @@ class ProcessCluster:
                 self._bell.notify_all()
 
         with self._bell:
+            if name in self._nodes:
+                self._logged[name] = self.log_tail(name, LOG_BYTES)
             self._nodes[name] = _Node(
                 Program(
                     self._command(name),
                     called=name,
                     on_line=on_line,
                     bell=self._bell,
-                    environment=_environment(),
+                    environment=reference_environment(),
                 )
             )
 
@@ -236,7 +245,7 @@ def linked_cluster(plan: DeploymentPlan) -> Iterator[tuple[ProcessCluster, LinkP
         links.close()
 
 
-def _environment() -> dict[str, str]:
+def reference_environment() -> dict[str, str]:
     """Ours, with the package on the path whatever the working directory is."""
     above = str(Path(reference_impl.__file__).resolve().parent.parent)
     return {**os.environ, "PYTHONPATH": above, "PYTHONUNBUFFERED": "1"}

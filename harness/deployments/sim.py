@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from harness.deployments.deployment import CONTROL_PLANE, OBJECT_STORE, Levers, Role, Row
 from harness.deployments.mutants import split_mutants
-from harness.deployments.plan import CONTROLLER, DeploymentPlan, NodeState
+from harness.deployments.plan import CONTROLLER, FIRST_CLIENT_ID, DeploymentPlan, NodeState
 from harness.deployments.sim_client import SimClient
 from harness.deployments.sim_levers import SimDeploymentLevers
 from harness.deployments.simulated_cluster import SimulatedCluster
@@ -32,8 +32,6 @@ from reference_impl.ports import Address
 
 if TYPE_CHECKING:
     from harness.processes.database import Log
-
-FIRST_CLIENT = 10_001  # in histories, where brokers have the low numbers
 
 
 class SimDeployment:
@@ -169,7 +167,7 @@ def open_sim(
     clock = "sim" if part == 0 and shard is None else f"sim-{shard or part}"
     slot = take_slot(run, world="sim", clock=clock, part=part, shard=shard)
     recorder = Recorder(
-        slot, now=lambda: sim.now_ns, first_node=FIRST_CLIENT if plan.brokers else 1
+        slot, now=lambda: sim.now_ns, first_node=FIRST_CLIENT_ID if plan.brokers else 1
     )
     try:
         with mutated(*(mutant for _, mutant in python)), contextlib.ExitStack() as stack:

@@ -1,4 +1,5 @@
-"""A fresh database for one world, on one embedded server that all worlds of this lab share.
+"""A fresh database for one deployment, on the embedded server that those of a lab share, or on one
+of its own that can be killed.
 
 The lab has its own way in, past the proxies and past the calls under test: it reads the tables for
 probes, and it can hide the schema, so that every call fails hard, and put it back. Nothing is
@@ -15,6 +16,7 @@ import psycopg
 from psycopg.rows import dict_row
 
 from harness.errors import LabBroken
+from harness.processes.table import kill_with_children
 from reference_impl.control_plane.migrations import MigrationError, install
 from reference_impl.control_plane.server import PostgresServer, ServerError
 from reference_impl.decisions import SqlMutant
@@ -46,6 +48,7 @@ _COLUMNS = {
 }
 
 _server: PostgresServer | None = None
+_unused: list[PostgresServer] = []  # that were some deployment's own
 _starting = threading.Lock()
 
 
@@ -54,19 +57,38 @@ def shared_server() -> PostgresServer:
     global _server
     with _starting:
         if _server is None:
-            try:
-                _server = PostgresServer().start()
-            except (ServerError, OSError) as error:
-                raise LabBroken(f"the embedded PostgreSQL cannot be started: {error}") from error
+            _server = started(PostgresServer())
             atexit.register(_server.close)
         return _server
 
 
-class Database:
-    """One database of the shared server, from its first migration to its end."""
+def own_server() -> PostgresServer:
+    """A server for one database alone; it takes seconds to make one, so they are used again."""
+    with _starting:
+        if _unused:
+            return _unused.pop()
+    server = started(PostgresServer())
+    atexit.register(server.close)
+    return server
 
-    def __init__(self, *, schema_upto: int | None, mutants: Sequence[SqlMutant]) -> None:
-        self._server = shared_server()
+
+def started(server: PostgresServer) -> PostgresServer:
+    """That server, once it answers."""
+    try:
+        return server.start()
+    except (ServerError, OSError) as error:
+        raise LabBroken(f"the embedded PostgreSQL cannot be started: {error}") from error
+
+
+class Database:
+    """One database, from its first migration to its end."""
+
+    def __init__(
+        self, *, schema_upto: int | None, mutants: Sequence[SqlMutant], own: bool = False
+    ) -> None:
+        """With a server of its own it can be killed and started again."""
+        self._owns_server = own
+        self._server = own_server() if own else shared_server()
         self._mutants = tuple(mutants)
         self._open = True
         self.dsn = self._server.create_database()
@@ -105,11 +127,25 @@ class Database:
         except MigrationError as error:
             raise LabBroken(f"the upgrade failed: {error}") from error
 
+    def kill(self) -> int:
+        """SIGKILL the server of this database and its backends; how many processes ended by it."""
+        if not self._owns_server:
+            raise LabBroken("this database is on a server that others use, too")
+        count = kill_with_children(self._server.pid)
+        self._server.crash()  # nothing is left of it but a shell that waits for it
+        return count
+
+    def start_again(self) -> None:
+        """Start the server on the data it had, and wait until it answers."""
+        started(self._server)
+
     def close(self) -> None:
         """Drop it, together with whoever is still connected."""
         if self._open:
             self._open = False
-            self._server.drop_database(self.dsn)
+            started(self._server).drop_database(self.dsn)
+            if self._owns_server:
+                _unused.append(self._server)
 
     def _execute(self, statement: str) -> None:
         with psycopg.connect(self.dsn) as connection:

@@ -2,7 +2,8 @@
 
 It is not trusted. One thread listens to it, takes what it prints in bounded pieces and hands on
 whole lines only; a line that never ends, or a flood that nobody asked for, ends the program and
-becomes an error that says so. Of its error output a short tail is kept, to be shown when it fails.
+becomes an error that says so. Of its error output the end is kept, to be looked at, and to be shown
+when it fails.
 
 It leads its own process group, so signals reach whatever it started in turn. Its exit is noticed by
 its output closing, and it is waited for only after its group was killed: so its number cannot have
@@ -28,7 +29,7 @@ from harness.processes.reaper import REAPER
 LINE_LIMIT_BYTES = 1 << 20
 _CHUNK_BYTES = 1 << 16
 _LAST_CHUNKS = 32  # read after it was killed, at most
-_TAIL_BYTES = 2048
+_TAIL_BYTES = 1 << 18
 _END_TIMEOUT_S = 10.0
 
 
@@ -41,14 +42,17 @@ class Program:
         *,
         called: str,
         on_line: Callable[[bytes], None],
-        bell: threading.Condition,
+        bell: threading.Condition | None = None,
+        on_end: Callable[[], None] | None = None,
         folder: Path | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
+        """``on_line`` and ``on_end`` are called by the thread that listens; the bell rings too."""
         self.called = called
         self.failure: LabError | None = None
         self.silent = False  # its output has closed: it ended, or is about to
         self._on_line = on_line
+        self._on_end = on_end
         self._bell = bell
         self._reading = threading.Lock()
         self._buffer = bytearray()
@@ -87,6 +91,11 @@ class Program:
         if ended is None:
             return None
         return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+
+    @property
+    def error_output(self) -> bytes:
+        """The end of what it printed to its error output."""
+        return bytes(self._tail)
 
     @property
     def last_words(self) -> str:
@@ -153,8 +162,11 @@ class Program:
         self.silent = True
         if self.failure is not None:
             self.signal(signal.SIGKILL)
-        with self._bell:
-            self._bell.notify_all()
+        if self._on_end is not None:
+            self._on_end()
+        if self._bell is not None:
+            with self._bell:
+                self._bell.notify_all()
 
     def _take_in(self) -> None:
         """Read both outputs until the first closes, or until somebody said enough."""

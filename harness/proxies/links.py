@@ -4,7 +4,8 @@ Every node is reached through a port of the proxy. Who comes is told by a loopba
 that can choose connects *from* one of its own (127.0.0.10 the controller, 127.0.0.11 broker 1, …).
 A node that cannot is told to connect *to* one of its own: the proxy listens for each pair, and a
 hosts file for each node says where its peers are. A client of the lab connects from 127.1.0.1,
-127.1.0.2, …; `clients` are all of these and everybody else.
+127.1.0.2, …; `clients` are all of these and everybody else. What comes from `LAB_HOST` is the lab
+that looks, which no cut hides.
 
 A cut loses nothing: what is sent waits here, as on a network that does not deliver, until the cut
 is healed or somebody gives up. New connections are taken and hear nothing. Each cut counts what it
@@ -22,6 +23,7 @@ from harness.proxies.thread import LOOPBACK, LoopThread
 
 CLIENTS = "clients"
 CLIENT = "client-"  # how the name of one client begins
+LAB, LAB_HOST = "lab", "127.1.255.1"
 _CHUNK = 1 << 16
 _PORTS_TRIED = 20
 
@@ -49,22 +51,33 @@ def _names_of(name: str) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class Cut:
-    """Directions in which nothing passes, and what has been held there."""
+    """Directions in which nothing passes, or so many seconds late, and what was held there."""
 
     directions: tuple[tuple[str, str], ...]
+    seconds: float | None = None  # None: until it is healed
     bytes_held: int = 0
     deliveries_held: int = 0
     healed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def evidence(self) -> dict[str, int]:
-        """What shows that it bit."""
+        """What shows that it acted."""
+        if self.seconds is not None:
+            return {"deliveries_delayed": self.deliveries_held}
         return {"deliveries_held": self.deliveries_held, "bytes_held": self.bytes_held}
 
     def holds(self, source: str, target: str) -> bool:
-        """Whether nothing passes from there to there."""
+        """Whether it is about what passes from there to there."""
         called = [(s, t) for s in _names_of(source) for t in _names_of(target)]
         return any(direction in self.directions for direction in called)
+
+    async def hold(self, count: int) -> None:
+        """Keep so many bytes until it is healed, or for its time."""
+        self.bytes_held += count
+        self.deliveries_held += 1
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self.seconds):
+                await self.healed.wait()
 
 
 class LinkProxy:
@@ -72,7 +85,7 @@ class LinkProxy:
 
     def __init__(self, names: Sequence[str], *, for_each_pair: bool = False) -> None:
         """``for_each_pair``: also listen where each node finds each other (``host_between``)."""
-        self._peers = {host_of(name): name for name in names}
+        self._peers = {LAB_HOST: LAB, **{host_of(name): name for name in names}}
         self._called = {
             host_between(name, other): name for name in names for other in names if for_each_pair
         }
@@ -90,6 +103,12 @@ class LinkProxy:
         """The way to a node ends at this port from now on."""
         self._upstream[name] = port
 
+    def open_door(self, name: str, port: int) -> int:
+        """A further port for clients, which leads to this port of a node."""
+        door = f"{name}/clients"
+        self._upstream[door] = port
+        return self._thread.order(self._listen(name, (), door))
+
     def client_host(self, name: str) -> str:
         """The address that a client connects from, given out when first asked for."""
         for host, known in self._peers.items():
@@ -104,13 +123,23 @@ class LinkProxy:
         """Let nothing pass from here to there, and nothing back if ``both``."""
         return self.cut_between([here], there, both=both)
 
-    def cut_between(self, sources: Sequence[str], targets: Sequence[str], *, both: bool) -> Cut:
-        """Let nothing pass from any source to any target, and nothing back if ``both``."""
+    def cut_between(
+        self,
+        sources: Sequence[str],
+        targets: Sequence[str],
+        *,
+        both: bool,
+        seconds: float | None = None,
+    ) -> Cut:
+        """Let nothing pass from any source to any target, nor back if ``both``.
+
+        With ``seconds`` everything passes, so much later.
+        """
         directions = [(one, other) for one in sources for other in targets if one != other]
         directions += [(other, one) for one, other in directions] if both else []
 
         async def begin() -> Cut:
-            made = Cut(tuple(directions))
+            made = Cut(tuple(directions), seconds)
             self._cuts.append(made)
             return made
 
@@ -131,9 +160,9 @@ class LinkProxy:
 
     # ── in the thread ────────────────────────────────────────────────────────────────────────────
 
-    async def _listen(self, name: str, callers: Sequence[str]) -> int:
+    async def _listen(self, name: str, callers: Sequence[str], door: str = "") -> int:
         async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await self._carry(name, reader, writer)
+            await self._carry(name, door or name, reader, writer)
 
         hosts = [host for one in callers if (host := host_between(one, name)) in self._called]
         for left in reversed(range(_PORTS_TRIED)):
@@ -151,13 +180,17 @@ class LinkProxy:
         return port
 
     async def _carry(
-        self, target: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self,
+        target: str,
+        door: str,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
     ) -> None:
         source = self._caller(writer)
         there: asyncio.StreamWriter | None = None
         try:
             await self._passable(source, target, 0)
-            back, there = await asyncio.open_connection(LOOPBACK, self._upstream[target])
+            back, there = await asyncio.open_connection(LOOPBACK, self._upstream[door])
             async with asyncio.TaskGroup() as both:
                 both.create_task(self._pump(source, target, reader, there))
                 both.create_task(self._pump(target, source, back, writer))
@@ -186,10 +219,11 @@ class LinkProxy:
         raise EOFError
 
     async def _passable(self, source: str, target: str, count: int) -> None:
-        while (cut := self._cut_between(source, target)) is not None:
-            cut.bytes_held += count
-            cut.deliveries_held += 1
-            await cut.healed.wait()
+        met: list[Cut] = []  # each holds a delivery once
+        while (cut := self._next_cut(source, target, met)) is not None:
+            met.append(cut)
+            await cut.hold(count)
 
-    def _cut_between(self, source: str, target: str) -> Cut | None:
-        return next((cut for cut in self._cuts if cut.holds(source, target)), None)
+    def _next_cut(self, source: str, target: str, met: list[Cut]) -> Cut | None:
+        cuts = (cut for cut in self._cuts if cut.holds(source, target))
+        return next((cut for cut in cuts if all(cut is not one for one in met)), None)

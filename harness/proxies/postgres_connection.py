@@ -2,7 +2,8 @@
 
 Everything that the frontend wants executed is shown to the gate first, which may keep it waiting or
 refuse it. The answers of the database pass by the gate too; one that may have to be lost is kept
-back until it is complete. Whatever ends a connection, both of its sides are reset.
+back until it is complete. What has left a client is carried out, also if the client is gone before
+it is answered. Whatever ends a connection, both of its sides are reset.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ import asyncio
 import contextlib
 from collections import deque
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Protocol
 
 from harness.proxies.postgres_frames import (
     ERROR_RESPONSE,
+    HARD_ERROR,
     IDLE,
     READY_FOR_QUERY,
     Frame,
@@ -44,6 +47,14 @@ class Upstream:
         return await asyncio.open_connection(self.host, self.port)
 
 
+class Passage(Enum):
+    """What becomes of something that a frontend wants executed."""
+
+    ON = auto()  # to the database
+    BREAK = auto()  # it is thrown away, and the connection breaks
+    ERROR = auto()  # it is thrown away and answered with an SQL error
+
+
 class Gate(Protocol):
     """Who decides what passes."""
 
@@ -51,11 +62,17 @@ class Gate(Protocol):
     def losing(self) -> bool:
         """Whether replies have to be kept back until it is clear that they may pass."""
 
-    async def admit(self, connection: Connection, group: Group) -> bool:
-        """Whether a group that executes something goes on to the database, perhaps later."""
+    async def carried(self, *, back: bool) -> None:
+        """Return when something may travel to the database, or back."""
+
+    async def admit(self, connection: Connection, group: Group) -> Passage:
+        """What becomes of a group that executes something; it may take its time."""
 
     def swallows(self, frame: Frame, answer_bytes: int) -> bool:
         """Whether the reply that ends with this frame is lost on its way back."""
+
+    def answered(self, connection: Connection) -> None:
+        """All that a connection has asked so far is answered."""
 
     def saw_error(self, frame: Frame) -> None:
         """The database answered with an error."""
@@ -74,10 +91,13 @@ class Connection:
         self._writer = writer
         self._upstream: asyncio.StreamWriter | None = None
         self._answering: deque[bool] = deque()
+        self._all_answered = asyncio.Event()
+        self._all_answered.set()
 
     async def serve(self, upstream: Upstream) -> None:
         """Forward both ways until one side hangs up."""
         startup = await read_startup(self._reader, self._writer)
+        await self._gate.carried(back=False)
         server, self._upstream = await upstream.connect()
         self._upstream.write(startup)
         if is_cancel(startup):
@@ -92,14 +112,30 @@ class Connection:
                 await back
 
     async def _forward(self, upstream: asyncio.StreamWriter) -> None:
-        while True:
-            group = await read_group(self._reader)
-            if group.executes and not await self._gate.admit(self, group):
+        """What the frontend sends, until it hangs up and all of it is answered."""
+        while (group := await self._next_group()) is not None:
+            await self._gate.carried(back=False)
+            passage = await self._gate.admit(self, group) if group.executes else Passage.ON
+            if passage is Passage.BREAK:
                 return
+            if passage is Passage.ERROR:
+                await self._all_answered.wait()
+                await self._gate.carried(back=True)
+                self._writer.write(HARD_ERROR)
+                continue
             if group.answered:
                 self._answering.append(group.executes)
+                self._all_answered.clear()
             upstream.write(group.raw)
             await upstream.drain()
+        await self._all_answered.wait()
+
+    async def _next_group(self) -> Group | None:
+        """None when the frontend has gone."""
+        try:
+            return await read_group(self._reader)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            return None
 
     async def _backward(self, server: asyncio.StreamReader) -> None:
         """The database's answers; one that is to be lost is kept until it is complete."""
@@ -117,10 +153,15 @@ class Connection:
                         return
                 elif self._gate.losing:
                     continue
+                await self._gate.carried(back=True)
                 self._writer.write(bytes(kept))
                 kept.clear()
                 await self._writer.drain()
+                if frame.kind == READY_FOR_QUERY and not self._answering:
+                    self._all_answered.set()
+                    self._gate.answered(self)
         finally:
+            self._all_answered.set()
             self.abort()
 
     def abort(self) -> None:

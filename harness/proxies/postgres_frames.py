@@ -25,6 +25,17 @@ READY_FOR_QUERY = b"Z"
 ERROR_RESPONSE = b"E"
 IDLE = b"I"
 
+# What a database says whose functions are gone, and that it waits for the next statement.
+_FIELDS = b"SERROR\0VERROR\0C42883\0Mthe function is not there\0\0"
+HARD_ERROR = (
+    ERROR_RESPONSE
+    + struct.pack("!I", 4 + len(_FIELDS))
+    + _FIELDS
+    + READY_FOR_QUERY
+    + struct.pack("!I", 5)
+    + IDLE
+)
+
 _GROUP_ENDS = (b"S", b"Q", b"F")  # Sync, Query, FunctionCall
 _EXECUTES = (b"E", b"Q", b"F")  # Execute, Query, FunctionCall
 _TERMINATE = b"X"

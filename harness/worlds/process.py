@@ -25,10 +25,10 @@ from harness.history.recorder import Evidence, Operation, Recorder
 from harness.history.run_slot import RunSlot, take_slot
 from harness.processes.database import Database, Log, Row
 from harness.processes.program import Program
-from harness.proxies.postgres import LOOPBACK, Link, Proxies, Upstream
 from harness.steps.order import ALL_VERBS
 from harness.sut.model import Sut
 from harness.worlds.clients import Client, Patience, ProgramTransport
+from harness.worlds.postgres_links import LOOPBACK, Link, Proxies, Upstream
 from harness.worlds.world import PlayedWorld
 
 CLOCK = "host"

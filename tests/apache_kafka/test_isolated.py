@@ -11,7 +11,9 @@ from harness.clients.connection import Connection
 from harness.deployments.apache_kafka import KafkaUnavailable
 from harness.deployments.apache_kafka.isolated import IsolatedKafka
 from harness.deployments.apache_kafka.properties import broker_properties, controller_properties
+from harness.deployments.live import LiveDeployment
 from harness.deployments.plan import CONTROLLER, DeploymentPlan
+from harness.history import Run
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +28,7 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IsolatedKafka]:
         yield cluster
 
 
-def brokers(kafka: IsolatedKafka, name: str) -> dict[int, str]:
+def brokers_seen(kafka: IsolatedKafka, name: str) -> dict[int, str]:
     host, _, port = kafka.address(name).rpartition(":")
     with Connection(host, int(port)) as connection:
         answer = connection.ask("metadata", 12, {"topics": []})
@@ -34,10 +36,10 @@ def brokers(kafka: IsolatedKafka, name: str) -> dict[int, str]:
 
 
 @pytest.mark.foreign
-def test_clients_are_sent_to_the_brokers_themselves_and_not_through_the_links(
+def test_clients_are_sent_to_doors_of_their_own_and_not_to_those_of_nodes(
     kafka: IsolatedKafka,
 ) -> None:
-    found = brokers(kafka, "broker-1")
+    found = brokers_seen(kafka, "broker-1")
 
     assert found == {one: kafka.address(f"broker-{one}") for one in (1, 2, 3)}
     assert not set(found.values()) & set(kafka.links.ways.values())
@@ -55,16 +57,30 @@ def test_a_wiped_broker_comes_back_with_its_id_and_an_unknown_disk(kafka: Isolat
 
     after = dict(line.split("=", 1) for line in meta.read_text().splitlines() if "=" in line)
     assert {name for name in before if before[name] != after[name]} == {"directory.id"}
-    assert 3 in brokers(kafka, "broker-3")
+    assert 3 in brokers_seen(kafka, "broker-3")
 
 
 @pytest.mark.foreign
-def test_a_controller_that_was_killed_leads_again(kafka: IsolatedKafka) -> None:
-    kafka.kill(CONTROLLER)
-    kafka.start(CONTROLLER)
-    kafka.wait(CONTROLLER)
+def test_nodes_are_hurt_and_looked_at_as_a_deployment(kafka: IsolatedKafka, tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run", run="1", sut="apache-kafka", world="process")
+    brokers = kafka.plan.broker_ids
+    with LiveDeployment(run, kafka, world="process", brokers=brokers, links=kafka.links) as system:
+        paused = system.run(system.levers.pause("broker-2"))
+        killed = system.run(system.levers.kill(CONTROLLER))
+        system.run(paused.release())
+        system.run(killed.release())
+        seen, files, said = (
+            system.run(system.probe(what)) for what in ("nodes", "files", "log_lines")
+        )
 
-    assert set(brokers(kafka, "broker-1")) == {1, 2, 3}
+    assert paused.counts["threads_stopped"] > 1
+    assert killed.counts == {"processes_ended": 1}
+    assert {(one["node"], one["state"], one["on_purpose"]) for one in seen} == {
+        (name, "running", False) for name in (CONTROLLER, *kafka.plan.names)
+    }
+    assert "meta.properties" in {one["path"] for one in files}
+    assert any("started" in str(one["line"]) for one in said if one["node"] == "broker-1")
+    assert set(brokers_seen(kafka, "broker-1")) == {1, 2, 3}
 
 
 def test_nodes_meet_at_the_links_and_clients_elsewhere() -> None:

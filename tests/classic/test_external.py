@@ -22,6 +22,7 @@ from conformance.classic.offers import BY_HOOK, NODES, part_name
 from conformance.lab import unplayable
 from harness.cli import certify
 from harness.deployments import external_nodes
+from harness.deployments.external import external_deployment
 from harness.deployments.external_nodes import find_brokers
 from harness.deployments.plan import DeploymentPlan, broker_name
 from harness.deployments.process_cluster import ProcessCluster
@@ -128,6 +129,29 @@ def test_a_hook_lets_brokers_be_killed_paused_and_wiped(
     assert {one.rule.id: one.verdict for one in judged} == {
         rule.id: other.get(rule.id, Verdict.PASS) for rule in RULES
     }
+
+
+@pytest.mark.process
+def test_levers_pull_the_hook_and_count_what_is_no_longer_answered(
+    cluster: ProcessCluster, tmp_path: Path
+) -> None:
+    (tmp_path / "ctl.py").write_text(HOOK.format(path=str(tmp_path / "ctl")), encoding="utf-8")
+    hook = f'[hooks]\nprocess = "exec:{sys.executable} ctl.py"'
+    sut = read_sut(sut_file(tmp_path, cluster.bootstrap, hook))
+    run = Run.create(tmp_path / "run", run="run", sut="heron", world="external")
+
+    with obeying(cluster, tmp_path / "ctl") as orders, external_deployment(run, sut) as system:
+        killed = system.run(system.levers.kill("broker-3"))
+        paused = system.run(system.levers.pause("broker-2"))
+        system.run(paused.acted())
+        system.run(paused.release())
+        system.run(killed.release())
+
+    assert orders == ["kill", "pause", "resume", "start"]
+    assert killed.counts == {"processes_ended": 1}
+    assert paused.counts["questions_unanswered"] > 0
+    assert system.levers.offered == {"kill", "pause", "wipe"}
+    assert system.probes == frozenset()
 
 
 @pytest.mark.process

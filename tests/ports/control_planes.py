@@ -10,7 +10,6 @@ caller cannot tell which it was.
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -20,7 +19,8 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 from harness.processes.database import Database
-from harness.proxies.postgres import LOOPBACK, Link, Proxies, Upstream
+from harness.proxies.postgres import PostgresProxy, Upstream
+from harness.proxies.thread import LOOPBACK
 from harness.simulation.gate import Condition
 from harness.simulation.process import Process
 from harness.simulation.simulation import Simulation
@@ -278,28 +278,34 @@ class OnPostgres(_OnRealLoop):
     def __init__(self, database: Database) -> None:
         super().__init__()
         self._database = database
-        self._proxies = Proxies(threading.Condition())
-        self._upstream = Upstream(host=LOOPBACK, port=database.port)
-        self._links: list[tuple[Node, Link]] = []
+        self._proxy = PostgresProxy(Upstream(host=LOOPBACK, port=database.port))
+        self._nodes: list[Node] = []
         self._execute("DELETE FROM logs")
 
     def node(self) -> Node:
-        link = self._proxies.open(self._upstream)
-        dsn = make_conninfo(
-            self._database.dsn, port=link.port, sslmode="disable", gssencmode="disable"
-        )
+        port = self._proxy.way(str(len(self._nodes)))
+        dsn = make_conninfo(self._database.dsn, port=port, sslmode="disable", gssencmode="disable")
         gate = WatchedGate()
         node = Node(plane=PostgresControlPlane(dsn, gate=gate), gate=gate)
-        self._links.append((node, link))
+        self._nodes.append(node)
         return node
 
     @contextmanager
     def meeting(self, node: Node, trouble: Trouble) -> Iterator[None]:
-        [link] = [link for one, link in self._links if one is node]
+        caller = str(self._nodes.index(node))
+        pull = {
+            Trouble.REFUSED: self._proxy.refuse,
+            Trouble.LOST: self._proxy.lose_replies,
+        }.get(trouble)
+        if pull is not None:
+            lever = pull(caller)
+            try:
+                yield
+            finally:
+                self._proxy.thread.order(lever.release())
+            return
         hide = self._database.hide
         begin, end = {
-            Trouble.REFUSED: (lambda: link.refuse(True), lambda: link.refuse(False)),
-            Trouble.LOST: (link.lose_next_reply, link.forward),
             Trouble.BROKEN: (lambda: hide(True), lambda: hide(False)),
             Trouble.CONFLICT: (lambda: self._raise("serialization_failure"), self._raise_no_more),
             Trouble.FULL: (lambda: self._raise("disk_full"), self._raise_no_more),
@@ -324,9 +330,9 @@ class OnPostgres(_OnRealLoop):
         return rows(self._database.dsn)
 
     def close(self) -> None:
-        for node, _ in self._links:
+        for node in self._nodes:
             self.run(node.plane.close())
-        self._proxies.close()
+        self._proxy.close()
         super().close()
 
     def _execute(self, statement: str) -> None:

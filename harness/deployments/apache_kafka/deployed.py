@@ -1,7 +1,6 @@
 """Apache Kafka as a deployment: from its jars, or from its image by Docker.
 
-What its nodes said stays in the run folder. Clients of the jars reach brokers at a listener of
-their own and not through the links, so links are cut between nodes only.
+What its nodes said stays in the run folder.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
 Kafka calls this the isolated mode, and it is the shape of the reference: a killed controller is no
 killed broker, and a broker whose disk was emptied is no voter that forgot its vote.
 
-Clients reach a broker at a listener of theirs, directly. Nodes reach each other through the link
-proxy: brokers at the listener REPLICATION, the controller at CONTROLLER. A Java program cannot be
-told which address to connect from, so each node finds its peers at addresses of its own, by names
-that its hosts file (`jdk.net.hosts.file`) translates.
+All connections pass the link proxy. Clients reach a broker at a listener of theirs, by a door of
+their own; nodes reach brokers at the listener REPLICATION, the controller at CONTROLLER. A Java
+program cannot be told which address to connect from, so each node finds its peers at addresses of
+its own, by names that its hosts file (`jdk.net.hosts.file`) translates.
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ class IsolatedKafka:
         self._java = tuple(java_options)
         self._cluster_id = new_cluster_id()
         self._nodes: dict[str, Node] = {}
+        self._doors: dict[str, int] = {}
         jars_folder()  # before anything is opened: perhaps there are none
         installed_java()
         self.links = LinkProxy(plan.node_names, for_each_pair=True)
@@ -97,7 +98,7 @@ class IsolatedKafka:
 
     def address(self, name: str) -> str:
         """Where clients find a broker."""
-        return f"{HOST}:{self._nodes[name].port}"
+        return f"{HOST}:{self._doors[name]}"
 
     # ── nodes ────────────────────────────────────────────────────────────────────────────────────
 
@@ -195,6 +196,7 @@ class IsolatedKafka:
             own, between = next(ports), next(ports)
             inside = own if name == CONTROLLER else between
             self.links.lead_to(name, inside)
+            self._doors[name] = self.links.open_door(name, own)
             properties = self._properties(name, own, inside)
             (folder / "node.properties").write_text(as_file(properties), encoding="utf-8")
             hosts = folder / "hosts"
@@ -212,7 +214,13 @@ class IsolatedKafka:
             return {**found, **self.plan.properties}
         number = broker_id(name)
         found = broker_properties(
-            number, client_port=port, port=inside, advertised=advertised, voters=voters, data=data
+            number,
+            client_port=port,
+            port=inside,
+            advertised=advertised,
+            voters=voters,
+            data=data,
+            door=self._doors[name],
         )
         rack = self.plan.rack(number)
         racks = {"broker.rack": rack} if rack else {}

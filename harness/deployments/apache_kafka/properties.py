@@ -60,18 +60,26 @@ def node_properties(
 
 
 def broker_properties(
-    node_id: int, *, client_port: int, port: int, advertised: str, voters: str, data: Path
+    node_id: int,
+    *,
+    client_port: int,
+    port: int,
+    advertised: str,
+    voters: str,
+    data: Path,
+    door: int | None = None,
 ) -> dict[str, str]:
     """The settings of one of three brokers that are no controllers.
 
-    Clients have a listener of their own; other nodes use the one that is ``advertised``.
+    Clients have a listener of their own, which they reach at the port ``door`` if there is one;
+    other nodes use the listener that is ``advertised``.
     """
     return {
         "process.roles": "broker",
         "node.id": str(node_id),
         "controller.quorum.voters": voters,
         "listeners": f"CLIENT://{HOST}:{client_port},REPLICATION://{HOST}:{port}",
-        "advertised.listeners": f"CLIENT://{HOST}:{client_port},REPLICATION://{advertised}",
+        "advertised.listeners": f"CLIENT://{HOST}:{door or client_port},REPLICATION://{advertised}",
         "listener.security.protocol.map": _ISOLATED,
         "inter.broker.listener.name": "REPLICATION",
         "controller.listener.names": "CONTROLLER",

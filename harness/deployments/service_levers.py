@@ -1,0 +1,191 @@
+"""Levers on the services of a process deployment, beside those on nodes, links and clients.
+
+What happens to calls happens in the proxy before a service; what happens to the service itself is
+seen in the process table.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Protocol
+
+from harness.deployments.deployment import CONTROL_PLANE, OBJECT_STORE, Hold
+from harness.deployments.live_levers import LiveLevers
+from harness.deployments.process_client import ProcessClient
+from harness.deployments.pulled import PulledLever
+from harness.levers import Counts, Lever
+from harness.proxies.links import CLIENTS
+from harness.proxies.postgres import HoldOrder, PostgresProxy
+from harness.proxies.s3 import S3Proxy
+
+CALLS = frozenset({"refuse", "slow", "fail", "lose_replies", "drop_requests", "cut"})
+
+
+class Killable(Protocol):
+    """A server of this deployment's own."""
+
+    def kill(self) -> int:
+        """SIGKILL; how many processes ended."""
+        ...
+
+    def start_again(self) -> None:
+        """Start it on its data; return when it answers."""
+        ...
+
+
+class ServiceLevers(LiveLevers):
+    """What can be done to services, too."""
+
+    clients: Mapping[str, ProcessClient]
+    postgres: PostgresProxy | None = None
+    s3: S3Proxy | None = None
+
+    def offer_services(
+        self,
+        *,
+        postgres: PostgresProxy | None,
+        s3: S3Proxy | None,
+        servers: Mapping[str, Killable],
+    ) -> None:
+        """Add what these proxies can do, and the killing of these servers."""
+        self.postgres, self.s3, self._servers = postgres, s3, servers
+        self._service_down: Counter[str] = Counter()
+        self._service_locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self.offered |= CALLS if postgres or s3 else frozenset()
+        self.offered |= {"hold"} if postgres else frozenset()
+        self.offered |= {"damage"} if s3 else frozenset()
+        self.offered |= {"kill_service"} if servers else frozenset()
+
+    async def refuse(self, service: str, caller: str | None = None) -> Lever:
+        """Refuse connections and calls."""
+        return self._proxy("refuse", service).refuse(caller)
+
+    async def slow(self, service: str, seconds: float, caller: str | None = None) -> Lever:
+        """Calls take so much longer before they are carried out."""
+        return self._proxy("slow", service).slow(seconds, caller)
+
+    async def fail(self, service: str, caller: str | None = None) -> Lever:
+        """Answer calls with a hard error."""
+        return self._proxy("fail", service).fail(caller=caller)
+
+    async def lose_replies(
+        self, service: str, caller: str | None = None, *, times: int | None = None
+    ) -> Lever:
+        """Carry calls out and lose the replies."""
+        return self._proxy("lose_replies", service).lose_replies(caller, times)
+
+    async def drop_requests(
+        self, service: str, caller: str | None = None, *, times: int | None = None
+    ) -> Lever:
+        """Lose calls before they arrive."""
+        return self._proxy("drop_requests", service).drop_requests(caller, times)
+
+    async def hold(self, service: str, caller: str) -> Hold:
+        """Keep the transactions of a client in the network."""
+        if service != CONTROL_PLANE or self.postgres is None:
+            self._refuse("hold", f" for {service}")
+        client = self._clients.get(caller)
+        agent = client.agent if isinstance(client, ProcessClient) else None
+        return ClientHold(self.postgres.hold(caller), _nothing if agent is None else agent.idle)
+
+    async def cut(self, sources: Sequence[str], targets: Sequence[str], *, both: bool) -> Lever:
+        """Hold what passes between nodes, and between nodes and services."""
+        here = [name for name in sources if name not in (CONTROL_PLANE, OBJECT_STORE)]
+        there = [name for name in targets if name not in (CONTROL_PLANE, OBJECT_STORE)]
+        levers: list[Lever] = []
+        for service in (name for name in targets if name not in there):
+            callers = self._callers(here)
+            levers.append(self._proxy("cut", service).cut(callers, requests=True, replies=both))
+        for service in (name for name in sources if name not in here):
+            callers = self._callers(there)
+            levers.append(self._proxy("cut", service).cut(callers, requests=both, replies=True))
+        if self._links is not None and here and there:
+            levers.append(await super().cut(here, there, both=both))
+        return joined(levers)
+
+    async def kill_service(self, service: str) -> Lever:
+        """SIGKILL a server; released, it runs again on its data."""
+        server = self._servers.get(service)
+        if server is None:
+            self._refuse("kill_service", f" for {service}")
+        counts = {"processes_ended": 0}
+        async with self._service_locks[service]:
+            self._service_down[service] += 1
+            if self._service_down[service] == 1:
+                counts["processes_ended"] = await asyncio.to_thread(server.kill)
+
+        async def release() -> None:
+            async with self._service_locks[service]:
+                self._service_down[service] -= 1
+                if not self._service_down[service]:
+                    await asyncio.to_thread(server.start_again)
+
+        return PulledLever(lambda: counts, release)
+
+    async def damage(self, how: str, key: str) -> Lever:
+        """Let an object be damaged to those who read it."""
+        if self.s3 is None:
+            self._refuse("damage")
+        return self.s3.damage(how, key)
+
+    def _proxy(self, lever: str, service: str) -> PostgresProxy | S3Proxy:
+        proxies = {CONTROL_PLANE: self.postgres, OBJECT_STORE: self.s3}
+        proxy = proxies.get(service)
+        if proxy is None:
+            self._refuse(lever, f" for {service}")
+        return proxy
+
+    def _callers(self, names: Sequence[str]) -> list[str]:
+        every = list(self._clients) if CLIENTS in names else []
+        return list(dict.fromkeys([*names, *every]))
+
+
+class ClientHold:
+    """A hold on one client, which says by itself when it has nothing more to ask."""
+
+    def __init__(self, hold: HoldOrder, idle: Callable[[], Awaitable[None]]) -> None:
+        self._hold = hold
+        self._idle = idle
+        self.acted = hold.acted
+        self.release = hold.release
+        self.drop = hold.drop
+
+    @property
+    def counts(self) -> Counts:
+        """How many requests were held."""
+        return self._hold.counts
+
+    async def pass_one(self) -> int:
+        """Let one transaction through; return when the client has its answer, or when its next
+        transaction is held."""
+        passed = await self._hold.pass_one()
+        if passed:
+            waits = [asyncio.ensure_future(self._hold.holds_again())]
+            waits.append(asyncio.ensure_future(self._idle()))
+            _, left = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            for one in left:
+                one.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
+        return passed
+
+
+def joined(levers: Sequence[Lever]) -> Lever:
+    """Several levers as one; their counts are added up."""
+
+    def counts() -> Counts:
+        total: Counter[str] = Counter()
+        for lever in levers:
+            total.update(lever.counts)
+        return total
+
+    async def release() -> None:
+        for lever in levers:
+            await lever.release()
+
+    return levers[0] if len(levers) == 1 else PulledLever(counts, release)
+
+
+async def _nothing() -> None:
+    return None
