@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance.catalogue import CATALOGUE
-from conformance.classic.arena import plan_of
-from conformance.classic.lab import record_classic
-from conformance.classic.offers import part_name, planned_parts
+from conformance.classic.campaign import part_name
+from conformance.classic.lab import plan_of, record_classic
+from conformance.classic.offers import planned_parts
 from conformance.scenario import Scenario, on_topic
 from conformance.scenarios import SCENARIOS
 from harness.errors import LabBroken, UsageError

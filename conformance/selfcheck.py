@@ -6,7 +6,7 @@ it names fails on its run; one that names no rule is killed when any rule fails.
 the lab kills nothing. The unmutated reference is there too: a rule that fails on it cannot prove
 anything.
 
-A mutant of the cluster has a program that shows it (`classic/programs.json`), which is played in a
+A mutant of the cluster has a program that shows it (`programs/`), which is played in a
 simulation or on real processes; the sound cluster plays all of them. One without, from outside the
 project, goes through the campaign.
 """
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import ctypes
 import multiprocessing
-import shutil
 import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -25,20 +24,15 @@ from time import monotonic
 from typing import Any
 
 from conformance.catalogue import CATALOGUE
-from conformance.classic.programs import recorded_programs
-from conformance.classic.programs_in_processes import verdicts_in_processes
 from conformance.lab import CLASSIC, MIGRATION, Plan, record
-from conformance.machines.scripted import ScriptedMachine
 from conformance.mutants import ONLY_SIMULATED, AnyMutant, profile_of
+from conformance.programs import record_programs, recorded_programs
 from harness.history import Run
-from harness.history.run import HISTORY_FILE
 from harness.history.sources import Source
 from harness.rules import Catalogue, Judged, Judgement, Rule, Status, Verdict
 from harness.scratch import ScratchFolder
-from harness.steps.explore import play
-from harness.steps.machine_program import Step
 from harness.sut import reference_sut
-from reference_impl.decisions import Mutant, SqlMutant, load_mutant
+from reference_impl.decisions import SqlMutant, load_mutant
 from spark_checkers.engine import InlineEngine
 from spark_checkers.many import judge_many
 from spark_checkers.side_by_side import JudgingProfile
@@ -189,7 +183,7 @@ class Recording:
     job: Job
     histories: tuple[Path, ...] = ()
     outcome: Outcome | None = None
-    """Where the run was judged at once, or broke the lab."""
+    """Where the run broke the lab."""
     seconds: float = 0.0
 
 
@@ -227,12 +221,7 @@ def record_job(job: Job, folder: Path) -> Recording:
     histories: Sequence[Path] = ()
     outcome = None
     try:
-        if not _has_programs(job):
-            histories = _record(job, folder)
-        elif job.world == "sim":
-            histories = _play(job, folder)
-        else:
-            outcome = _outcome(_played_in_processes(job), [], monotonic() - started)
+        histories = _play(job, folder) if _has_programs(job) else _record(job, folder)
     except (Exception, SystemExit) as error:
         # Whatever a mutant makes the lab do, it proves nothing about a rule.
         outcome = _outcome([], [str(error) or type(error).__name__], monotonic() - started)
@@ -313,31 +302,15 @@ def _has_programs(job: Job) -> bool:
 def _play(job: Job, folder: Path) -> list[Path]:
     """A mutant of the cluster by the program that shows it; the sound cluster by all of them."""
     programs = recorded_programs()
-    if job.mutant is None:
-        shown = enumerate(programs.values())
-        return [_record_program(one, folder / f"{number}.jsonl") for number, one in shown]
-    mutant = load_mutant(job.mutant)
-    assert isinstance(mutant, Mutant)
-    return [_record_program(programs[mutant.name], folder / "0.jsonl", mutant)]
-
-
-def _record_program(program: Sequence[Step], path: Path, *mutants: Mutant) -> Path:
-    class Kept(ScriptedMachine):
-        def judge(self, folder: Path) -> Sequence[str]:
-            shutil.copyfile(folder / HISTORY_FILE, path)
-            return []
-
-    Kept.__name__ = ScriptedMachine.__name__
-    play(Kept.with_seed(SEED, *mutants), program)
-    return path
-
-
-def _played_in_processes(job: Job) -> Sequence[Judged]:
-    programs = recorded_programs()
-    if job.mutant is None:
-        shown = [program for name, program in programs.items() if name not in ONLY_SIMULATED]
-        return verdicts_in_processes(shown)
-    return verdicts_in_processes([programs[load_mutant(job.mutant).name]], (job.mutant,))
+    if job.mutant is not None:
+        program = programs[load_mutant(job.mutant).name]
+        return record_programs(folder, [program], world=job.world, mutants=(job.mutant,))
+    shown = [
+        program
+        for name, program in programs.items()
+        if job.world == "sim" or name not in ONLY_SIMULATED
+    ]
+    return record_programs(folder, shown, world=job.world)
 
 
 def statuses(catalogue: Catalogue, matrices: Iterable[Mapping[str, Any]]) -> dict[str, Status]:
