@@ -13,9 +13,18 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from harness.deployments.plan import DeploymentPlan
 from harness.steps.step import LAB, LOAD, NEMESIS, Step
 
 CLASSIC = "classic"  # the campaign and its topic
+PROPERTIES = {
+    "broker.session.timeout.ms": "1500",
+    "broker.heartbeat.interval.ms": "300",
+    "replica.lag.time.max.ms": "1200",
+    "replica.fetch.wait.max.ms": "200",
+    "replica.fetch.backoff.ms": "100",
+    "replica.socket.timeout.ms": "1500",
+}
 LASTS_S = 3.0
 BETWEEN_S = 1.0
 QUIET_S = 2.5  # before the first fault and after the last: what holds only in peace is judged there
@@ -39,6 +48,11 @@ FAULTS: Mapping[str, Strike] = MappingProxyType(
         "reimage-follower": Strike("reimage", "follower of classic-0"),
     }
 )
+
+
+def plan_of(mutants: tuple[str, ...] = ()) -> DeploymentPlan:
+    """The cluster that the campaign plays on, where the lab starts it."""
+    return DeploymentPlan(brokers=3, racks=("a", "b", "c"), properties=PROPERTIES, mutants=mutants)
 
 
 def part_name(fault: str) -> str:

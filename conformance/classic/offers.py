@@ -54,7 +54,7 @@ def faults_offered(sut: Sut, world: str, brokers: Iterable[int]) -> tuple[str, .
     """The faults that a system with these brokers can be made to suffer."""
     if world == "docker":
         return IN_CONTAINERS
-    if sut.startable:
+    if sut.adapter.started:
         return tuple(FAULTS)
     hurt = PROCESS in sut.hooks and len(tuple(brokers)) >= REPLICAS
     return BY_HOOK if hurt else ()
@@ -65,7 +65,7 @@ def not_offered(sut: Sut, world: str, brokers: Iterable[int]) -> dict[str, str]:
     brokers = tuple(brokers)
     offered = faults_offered(sut, world, brokers)
     reasons = {one: _why_not(one, sut, world, brokers) for one in FAULTS if one not in offered}
-    if not sut.startable:
+    if not sut.adapter.started:
         reasons[NODES] = "the lab has not started its nodes, and cannot see them end"
     return reasons
 

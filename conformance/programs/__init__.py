@@ -9,18 +9,17 @@ Played on the mutant it makes the rules fail that the mutant names; on the sound
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
 from conformance.partition_lab import PartitionLab
+from harness.deployments.deploy import deploy
 from harness.deployments.deployment import Deployment
 from harness.deployments.plan import DeploymentPlan
-from harness.deployments.process import ProcessDeployment, open_process
-from harness.deployments.sim import open_sim
 from harness.history import Run
 from harness.steps.step import Step, read_steps
+from harness.sut import reference_sut
 
 FOLDER = Path(__file__).parent
 SEED = 1
@@ -76,12 +75,13 @@ def record_programs(
     played on one cluster, one after the other, each on a topic of its own.
     """
     together = [[one] for one in programs] if world == "sim" else [programs]
+    sut = reference_sut()
     runs = []
     for number, some in enumerate(together):
         run = Run.create(
             folder / str(number), run="programs", sut="reference", world=world, seed=seed
         )
-        with _deployed(run, world, seed, mutants) as on:
+        with deploy(sut, plan_of(world, mutants), run=run, world=world, seed=seed) as on:
             for place, program in enumerate(some):
                 on.run(play_program(on, program, number=place))
         run.seal()
@@ -97,15 +97,10 @@ async def play_program(on: Deployment, program: Sequence[Step], *, number: int =
     await lab.play([*BEGINNING, *(_on_topic(step, topic) for step in program), *ENDING])
 
 
-def _deployed(
-    run: Run, world: str, seed: int, mutants: tuple[str, ...]
-) -> AbstractContextManager[Deployment]:
-    plan = DeploymentPlan(brokers=3, properties=PROPERTIES, mutants=mutants)
-    if world == "sim":
-        return open_sim(run, plan, seed=seed, forgiving=True)
-    pace = ProcessDeployment.pace
-    slowed = {name: str(int(int(PROPERTIES[name]) * pace)) for name in SLOWED}
-    return open_process(run, replace(plan, properties={**PROPERTIES, **slowed}))
+def plan_of(world: str, mutants: tuple[str, ...] = ()) -> DeploymentPlan:
+    """The cluster that programs play on: three brokers, with longer patience as processes."""
+    slowed = {} if world == "sim" else {one: str(2 * int(PROPERTIES[one])) for one in SLOWED}
+    return DeploymentPlan(brokers=3, properties={**PROPERTIES, **slowed}, mutants=mutants)
 
 
 def _on_topic(step: Step, topic: str) -> Step:

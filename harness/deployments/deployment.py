@@ -206,6 +206,8 @@ class Deployment(Protocol):
     probes: frozenset[str]
     pace: float
     """Seconds of this world for one second of a program: processes are given more time."""
+    upgrades: bool
+    """Whether its control plane can begin with an older schema."""
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Carry out work inside the loop of this world until it is done. From outside only."""
@@ -234,4 +236,8 @@ class Deployment(Protocol):
 
     async def client(self, name: str) -> Client:
         """The client of that name, made when first asked for; its node is `client-NAME`."""
+        ...
+
+    async def upgrade(self, logs: Sequence[tuple[str, int]]) -> None:
+        """Create logs (topic, partition) under the older schema, then run the migrations left."""
         ...

@@ -76,6 +76,7 @@ class ProcessDeployment(LiveDeployment):
             shard=shard,
         )
         self.plan = plan
+        self.upgrades = plan.control_plane is not None
         self._run = run
         self._parts = parts
         self._agents = 0

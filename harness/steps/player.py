@@ -56,4 +56,9 @@ class Player:
             if one.speaks(step):
                 return one
         where = f"line {step.line}: " if step.line is not None else ""
-        raise UsageError(f"{where}nothing here can {step_line(step)!r}")
+        able = ", ".join(
+            sorted(verb for one in self._vocabularies for verb in one.verbs_here(step.actor))
+        )
+        raise UsageError(
+            f"{where}nothing here can {step_line(step)!r}; {step.actor} can: {able or 'nothing'}"
+        )

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from harness.errors import LabBroken, UsageError
 from harness.history.recorder import Evidence, Fault, Operation, Recorder
-from harness.steps.order import LAB, OUTAGES, Order, OutOfOrder
-from harness.steps.step import Step
+from harness.steps.order import OUTAGES, Order, OutOfOrder
+from harness.steps.step import LAB, Step
 from harness.steps.text import ScriptError, where
 from harness.sut.protocol import Answer
 from harness.worlds.transport import Transport
@@ -31,8 +31,8 @@ FAULTS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "step": ("split-request", "transactions_passed"),
         "lose": ("lose-reply", "replies_dropped"),
         "drop": ("drop-request", "requests_dropped"),
-        "kill": ("kill-client", "operations_open"),
-        "pause": ("pause-client", "requests_stalled"),
+        "kill": ("kill", "operations_open"),
+        "pause": ("pause", "requests_stalled"),
         "refuse": ("control-plane-refused", "refusals"),
         "break": ("control-plane-broken", "errors_answered"),
     }

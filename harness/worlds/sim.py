@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from harness.deployments.simulated_database import SimulatedDatabase
 from harness.history.recorder import Evidence, Operation, Recorder
 from harness.simulation.gate import Condition
-from harness.simulation.levers import SimLever
+from harness.simulation.lever import SimLever
 from harness.simulation.process import Process
 from harness.simulation.simulation import Simulation
 from harness.sut.protocol import Answer

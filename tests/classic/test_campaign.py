@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from conformance.catalogue import CATALOGUE
-from conformance.classic.campaign import CLASSIC, FAULTS, campaign_steps
-from conformance.classic.lab import plan_of, record_classic
+from conformance.classic.campaign import CLASSIC, FAULTS, campaign_steps, plan_of
+from conformance.classic.lab import record_classic
 from conformance.classic.offers import BY_HOOK, NEW_LEADER, OF_NEW_LEADERS
 from conformance.partition_lab import PartitionLab
 from harness.deployments.sim import SimDeployment, open_sim
@@ -152,7 +152,7 @@ def test_the_faults_of_a_hook_show_all_that_needs_one() -> None:
 
 
 def test_a_world_in_which_it_cannot_be_played_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be played on reference in external"):
+    with pytest.raises(UsageError, match="reference is started by the lab"):
         recorded(tmp_path / "run", "external")
 
 

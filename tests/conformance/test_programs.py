@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from conformance.catalogue import CATALOGUE
-from conformance.mutants import CLUSTER, ONLY_SIMULATED, built_in
+from conformance.mutants import CLUSTER, ONLY_SIMULATED
+from conformance.profiles import built_in_mutants
 from conformance.programs import FOLDER, record_programs, recorded_programs
 from conformance.proofs import recorded_statuses
 from conformance.trials.judging import RULES, engine
@@ -55,7 +56,7 @@ def test_programs_have_verbs_of_clients_the_lab_and_the_nemesis_alone() -> None:
 
 
 def test_processes_are_spared_what_only_the_simulation_shows() -> None:
-    names = {mutant.name for mutant in built_in("process").values()}
+    names = {mutant.name for mutant in built_in_mutants("process").values()}
     assert names & set(PROGRAMS) == set(PROGRAMS) - set(ONLY_SIMULATED)
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from conformance.classic.lab import record_classic
-from conformance.lab import Plan, record
+from conformance.lab import record
 from conformance.mutants import CLUSTER, boundary
+from conformance.profiles.profile import Plan
 from conformance.programs import record_programs, recorded_programs
 from harness.errors import LabBroken
 from harness.history import Run

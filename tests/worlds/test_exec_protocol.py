@@ -10,7 +10,7 @@ import pytest
 from harness.sut import ProtocolBreach
 from harness.sut.calls import CALLS
 from harness.sut.protocol import SCHEMA_FILE, question, read_answer, read_ready
-from harness.workloads import parse
+from harness.workloads import BoundarySteps, parse
 from reference_impl.control_plane.port import CALLS as PORT_CALLS
 from reference_impl.control_plane.port import BoundaryError, Reply, Request
 
@@ -50,7 +50,7 @@ def test_the_page_has_an_anchor_for_every_call_and_a_row_for_every_error(f: str)
 def test_a_question_fits_the_schema_and_the_reference_understands_it(f: str) -> None:
     words = {"boundary": "b0=20", "leader_epoch": "epoch=1", "entries": "seeds=A"}
     given = " ".join(words[name] for name in CALLS[f].needs)
-    (step,) = parse(f"a call {f} {given}")
+    (step,) = parse(f"a call {f} {given}", BoundarySteps)
     asked = json.loads(question(3, f, step.arguments))
     schema = json.loads(SCHEMA_FILE.read_text("utf-8"))
     jsonschema.Draft202012Validator({**schema, "$ref": "#/$defs/question"}).validate(asked)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from conformance.register import open_register
 from harness.history import Run
 from harness.sut import reference_sut
 from harness.workloads import generate
-from harness.worlds import open_world
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,13 +20,13 @@ PROGRAM = """
 import sys
 from harness.history import Run
 from harness.sut import reference_sut
+from conformance.register import open_register
 from harness.workloads import generate
-from harness.worlds import open_world
 
 folder, seed = sys.argv[1], int(sys.argv[2])
 run = Run.create(folder, run="1", sut="reference", world="sim", seed=seed)
-with open_world("sim", run=run, sut=reference_sut(), seed=seed) as world:
-    world.play(generate(seed, clients=5, partitions=3, operations=300, verbs=world.supports))
+with open_register("sim", run=run, sut=reference_sut(), seed=seed) as register:
+    register.play(generate(seed, clients=5, partitions=3, operations=300, verbs=register.supports))
 """
 
 
@@ -54,9 +54,9 @@ def test_two_processes_with_other_hash_seeds_record_the_same_bytes(tmp_path: Pat
 def played(folder: Path, *, seed: int, control_plane: str, workload: int = 7) -> bytes:
     run = Run.create(folder, run="1", sut="reference", world="sim", seed=seed)
     sut = reference_sut(control_plane=control_plane)
-    with open_world("sim", run=run, sut=sut, seed=seed) as world:
-        verbs = world.supports - {"upgrade"}
-        world.play(generate(workload, clients=4, partitions=2, operations=200, verbs=verbs))
+    with open_register("sim", run=run, sut=sut, seed=seed) as register:
+        verbs = register.supports - {"upgrade"}
+        register.play(generate(workload, clients=4, partitions=2, operations=200, verbs=verbs))
     return shard(folder)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from recording import Recording, read_shard
 
+from conformance.register import open_register
 from harness.history import Run
 from harness.sut import (
     AdapterError,
@@ -28,8 +29,7 @@ from harness.sut import (
     reference_sut,
 )
 from harness.sut.protocol import SCHEMA_FILE
-from harness.workloads import generate, parse
-from harness.worlds import open_world
+from harness.workloads import BoundarySteps, generate, parse
 from harness.worlds.clients import Patience
 from harness.worlds.external import open_external
 
@@ -77,7 +77,7 @@ def failing(run: Run, sut: Sut, script: str = "a call create") -> LabError:
     world = open_external(run=run, sut=sut, patience=QUICK)
     began = time.monotonic()
     with pytest.raises(AdapterError) as refused, world:
-        world.play(parse(script))
+        register.play(parse(script, BoundarySteps))
     assert time.monotonic() - began < 20
     assert not running(sut)
     assert not run.seal().complete
@@ -120,8 +120,8 @@ def test_the_example_of_the_page_can_be_driven(system: System, run: Run) -> None
         new  call   initialize b0=200 epoch=6
         new  call   get
     """
-    with open_world("external", run=run, sut=sut, seed=1) as world:
-        world.play(parse(script))
+    with open_register("external", run=run, sut=sut, seed=1) as register:
+        register.play(parse(script, BoundarySteps))
     assert recorded(run).endings == [
         "1 create ok NONE",
         "1 initialize ok NONE",
@@ -142,29 +142,31 @@ def test_the_reference_can_be_driven_through_the_same_hook(tmp_path: Path, run: 
         f'control_plane = "exec:env PYTHONPATH={root} {sys.executable} -m reference_impl'
         ' control-plane --dsn memory:"\n'
     )
-    with open_world("external", run=run, sut=read_sut(tmp_path / "sut.toml"), seed=1) as world:
-        steps = generate(1, clients=1, operations=60, verbs=world.supports - {"kill", "lose"})
-        world.play(steps)
+    with open_register(
+        "external", run=run, sut=read_sut(tmp_path / "sut.toml"), seed=1
+    ) as register:
+        steps = generate(1, clients=1, operations=60, verbs=register.supports - {"kill", "lose"})
+        register.play(steps)
     assert run.seal().complete
     assert len(recorded(run).endings) > 60
 
 
 def test_what_the_lab_cannot_do_there_is_said_up_front(system: System, run: Run) -> None:
-    with open_world("external", run=run, sut=system(EXAMPLE), seed=1) as world:
-        assert world.supports == {"call", "begin", "end", "kill", "pause", "resume", "lose"}
+    with open_register("external", run=run, sut=system(EXAMPLE), seed=1) as register:
+        assert register.supports == {"call", "begin", "end", "kill", "pause", "resume", "lose"}
         with pytest.raises(UsageError, match="this world cannot hold; it can: begin, call"):
-            world.play(parse("a call create\na hold get\na release"))
+            register.play(parse("a call create\na hold get\na release", BoundarySteps))
     assert recorded(run).lines == []
 
 
 def test_a_system_without_the_hook_cannot_be_driven(run: Run) -> None:
     with pytest.raises(UsageError, match="reference offers no control_plane hook"):
-        open_world("external", run=run, sut=reference_sut(), seed=1)
+        open_register("external", run=run, sut=reference_sut(), seed=1)
 
 
 def test_begun_operations_overlap(system: System, run: Run) -> None:
-    with open_world("external", run=run, sut=system(EXAMPLE), seed=1) as world:
-        world.play(parse("a call create\na begin get\nb begin get\na end\nb end"))
+    with open_register("external", run=run, sut=system(EXAMPLE), seed=1) as register:
+        register.play(parse("a call create\na begin get\nb begin get\na end\nb end", BoundarySteps))
     story = recorded(run).story
     assert sorted(story[2:]) == ["1 get ?", "1 get ok NONE", "2 get ?", "2 get ok NONE"]
 
@@ -180,33 +182,35 @@ def slow_after_create(source: str = EXAMPLE) -> str:
 def test_a_kill_leaves_the_outcome_unknown_and_the_next_call_starts_afresh(
     system: System, run: Run
 ) -> None:
-    with open_world("external", run=run, sut=system(slow_after_create()), seed=1) as world:
-        world.play(parse("a call create\na begin commit\na kill\na call get"))
+    with open_register("external", run=run, sut=system(slow_after_create()), seed=1) as register:
+        register.play(parse("a call create\na begin commit\na kill\na call get", BoundarySteps))
     assert recorded(run).endings[1:] == ["1 commit info None", "1 get ok NONE"]
-    assert recorded(run).evidence("kill-client") == {"operations_open": 1, "signal": "SIGKILL"}
+    assert recorded(run).evidence("kill") == {"operations_open": 1, "signal": "SIGKILL"}
 
 
 def test_losing_a_reply_kills_the_program_with_the_question_in_hand(
     system: System, run: Run
 ) -> None:
-    with open_world("external", run=run, sut=system(slow_after_create()), seed=1) as world:
-        world.play(parse("a call create\na lose commit\na call get"))
+    with open_register("external", run=run, sut=system(slow_after_create()), seed=1) as register:
+        register.play(parse("a call create\na lose commit\na call get", BoundarySteps))
     assert recorded(run).endings[1:] == ["1 commit info None", "1 get ok NONE"]
     assert recorded(run).evidence("lose-reply") == {"replies_dropped": 1, "signal": "SIGKILL"}
 
 
 def test_a_paused_program_answers_only_after_it_was_resumed(system: System, run: Run) -> None:
-    with open_world("external", run=run, sut=system(EXAMPLE), seed=1) as world:
-        world.play(parse("a call create\na pause\na begin get\nb call get\na resume\na end"))
+    with open_register("external", run=run, sut=system(EXAMPLE), seed=1) as register:
+        register.play(
+            parse("a call create\na pause\na begin get\nb call get\na resume\na end", BoundarySteps)
+        )
     assert recorded(run).endings[1:] == ["2 get ok NONE", "1 get ok NONE"]
-    assert recorded(run).evidence("pause-client") == {"requests_stalled": 1}
+    assert recorded(run).evidence("pause") == {"requests_stalled": 1}
 
 
 def test_silence_after_earlier_answers_is_an_unknown_outcome(system: System, run: Run) -> None:
     sut = system(slow_after_create())
-    with open_external(run=run, sut=sut, patience=Patience(answer_s=0.3)) as world:
-        world.play(parse("a call create\na call commit\na call get"))
-        assert world.unanswered == 1
+    with open_external(run=run, sut=sut, patience=Patience(answer_s=0.3)) as register:
+        register.play(parse("a call create\na call commit\na call get", BoundarySteps))
+        assert register.unanswered == 1
     assert recorded(run).endings[1:] == ["1 commit info None", "1 get ok NONE"]
     assert run.seal().complete
 
@@ -332,8 +336,8 @@ def test_a_program_that_ignores_every_polite_word_is_gone_after_closing(
         + "while True: time.sleep(1)\n"
     )
     sut = system(stubborn)
-    with open_world("external", run=run, sut=sut, seed=1) as world:
-        world.play(parse("a call create\nb call create\nb pause"))
+    with open_register("external", run=run, sut=sut, seed=1) as register:
+        register.play(parse("a call create\nb call create\nb pause", BoundarySteps))
     assert not running(sut)
 
 
@@ -354,8 +358,8 @@ def test_children_of_a_program_go_with_it_and_runaways_do_not_block_the_lab(
     )
     sut = system(family)
     began = time.monotonic()
-    with open_external(run=run, sut=sut) as world:
-        world.play(parse("a call create\na begin get\na kill"))
+    with open_external(run=run, sut=sut) as register:
+        register.play(parse("a call create\na begin get\na kill", BoundarySteps))
     assert time.monotonic() - began < 20
     obedient, runaway = (int((sut.folder / n).read_text()) for n in ("obedient", "runaway"))
     os.kill(runaway, 9)  # in a session of its own it is beyond the lab's reach, not beyond ours

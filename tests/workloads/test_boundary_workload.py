@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from recording import Line, read_shard
 
+from conformance.register import open_register
 from harness.history import Run
 from harness.steps.order import ALL_VERBS, LAB
 from harness.sut import UsageError, reference_sut
-from harness.workloads import check_order, generate
-from harness.worlds import open_world
+from harness.workloads import BoundarySteps, check_order, generate
 
 SEEDS = 12
 EXTERNAL_VERBS = frozenset({"call", "begin", "end", "kill", "pause", "resume", "lose"})
@@ -29,7 +29,7 @@ def test_a_workload_is_legal_and_uses_only_the_verbs_it_may(
     seed: int, verbs: frozenset[str]
 ) -> None:
     steps = generate(seed, clients=4, partitions=2, operations=120, verbs=verbs)
-    check_order(steps)
+    check_order(steps, BoundarySteps)
     assert {step.verb for step in steps} <= verbs - {"upgrade"}
 
 
@@ -80,9 +80,9 @@ def reached(tmp_path_factory: pytest.TempPathFactory) -> Counter[str]:
     for seed in range(SEEDS):
         folder = tmp_path_factory.mktemp("seed") / "run"
         run = Run.create(folder, run="1", sut="reference", world="sim", seed=seed)
-        with open_world("sim", run=run, sut=reference_sut(), seed=seed) as world:
-            world.play(
-                generate(seed, clients=4, partitions=2, operations=100, verbs=world.supports)
+        with open_register("sim", run=run, sut=reference_sut(), seed=seed) as register:
+            register.play(
+                generate(seed, clients=4, partitions=2, operations=100, verbs=register.supports)
             )
         counts.update(situations(read_shard(folder / "shards" / "sim-0.jsonl")))
     return counts
@@ -133,8 +133,8 @@ def situations(lines: list[Line]) -> set[str]:
         ("landed split-request", 6),
         ("landed lose-reply", 8),
         ("landed drop-request", 6),
-        ("landed kill-client", 5),
-        ("landed pause-client", 8),
+        ("landed kill", 5),
+        ("landed pause", 8),
         ("landed control-plane-refused", 3),
         ("landed control-plane-broken", 3),
     ],

@@ -1,4 +1,4 @@
-"""The script language: what parses, what is refused and with which words."""
+"""Steps as text: what parses, what is refused and with which words."""
 
 from __future__ import annotations
 
@@ -17,8 +17,36 @@ from harness.steps.order import (
     Takes,
 )
 from harness.steps.step import Step
+from harness.steps.text import ScriptError
+from harness.steps.text import check_order as check_order_of
+from harness.steps.text import parse as parse_with
+from harness.steps.text import render as render_with
+from harness.steps.vocabulary import Vocabulary, verb
 from harness.sut.calls import CALLS, SEEDS
-from harness.workloads import ScriptError, call_step, check_order, generate, parse, render
+from harness.workloads import BoundarySteps, call_step, generate
+
+
+class Faulting(Vocabulary):
+    """A vocabulary without calls."""
+
+    actors = ("nemesis",)
+
+    @verb()
+    async def begin(self, step: Step, fault: str, target: str, lasts: int | None = None) -> None:
+        """Begin a fault."""
+
+
+def parse(text: str) -> list[Step]:
+    return parse_with(text, BoundarySteps, Faulting)
+
+
+def render(steps: list[Step]) -> str:
+    return render_with(steps, BoundarySteps, Faulting)
+
+
+def check_order(steps: list[Step]) -> None:
+    check_order_of(steps, BoundarySteps)
+
 
 EXAMPLE = """
     old   hold     initialize_diskless_migration b0=100 epoch=5 seeds=A
@@ -36,6 +64,23 @@ def test_a_table_becomes_one_step_a_line() -> None:
         ("old", "release", None),
         ("new", "call", "get_diskless_log_start_offset"),
     ]
+
+
+def test_lines_of_several_vocabularies_are_one_text() -> None:
+    text = """
+        old      hold     initialize b0=100 epoch=5
+        nemesis  begin    fault=kill target="leader of t-0" lasts=200   # in the middle of it
+        old      release
+    """
+    steps = parse(text)
+    assert [(step.actor, step.verb, step.line) for step in steps] == [
+        ("old", "hold", 2),
+        ("nemesis", "begin", 3),
+        ("old", "release", 4),
+    ]
+    expected = {"fault": "kill", "target": "leader of t-0", "lasts": 200}
+    assert dict(steps[1].arguments) == expected
+    assert parse(render(steps)) == steps
 
 
 def test_short_names_mean_the_full_ones() -> None:
@@ -86,10 +131,10 @@ def test_named_seed_sets_differ_and_lie_below_every_ordinary_boundary() -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("old", "a verb must follow the client; allowed: call, begin, end"),
+        ("old", "a verb must follow 'old'; allowed: call, begin, end"),
         ("old relase", "no verb 'relase'; did you mean 'release'? allowed: call, begin"),
-        ("lab hold get", "the lab has no verb 'hold'; allowed: refuse, heal, break, mend"),
-        ("old refuse", "a client such as 'old' has no verb 'refuse'"),
+        ("lab hold get", "'lab' has no verb 'hold'; allowed: refuse, heal, break, mend"),
+        ("old refuse", "'old' has no verb 'refuse'"),
         ("old call", "a call must follow 'call'; allowed: create, initialize, set, get"),
         ("old call initialise", "no call 'initialise'; did you mean 'initialize'?"),
         ("old call get b0=3", "get takes no 'b0'; allowed: t, p"),
@@ -104,6 +149,11 @@ def test_named_seed_sets_differ_and_lie_below_every_ordinary_boundary() -> None:
         ("old lose", "old is idle, so a call must follow"),
         ("lab heal", "lab cannot heal here; allowed: refuse, break, probe, upgrade"),
         ("lab upgrade p=x", "p= takes an integer, found 'x'"),
+        ("nemesis call get", "'nemesis' has no verb 'call'; allowed: begin"),
+        ("nemesis begin fault=kill", "begin needs target="),
+        ("nemesis begin targe=x fault=kill", "takes no 'targe'; did you mean 'target'? allowed"),
+        ("nemesis begin kill", "'kill' is not key=value"),
+        ("nemesis begin target='x", "No closing quotation"),
     ],
 )
 def test_a_bad_line_is_refused_with_its_number_and_what_is_allowed(line: str, said: str) -> None:
@@ -130,10 +180,10 @@ def test_steps_put_together_by_hand_are_checked_the_same_way() -> None:
 def test_only_the_verbs_of_the_order_table_are_legal(stand: Stand, verb: str) -> None:
     order = Order()
     for word in _ways_to(stand):
-        order.advance("a", word, with_call=CLIENT_VERBS[word].takes is not Takes.NOTHING)
+        order.advance("a", word, with_call=CLIENT_VERBS[word] is not Takes.NOTHING)
     assert order.stand("a") is stand
-    with_call = CLIENT_VERBS[verb].takes is Takes.A_CALL or (
-        CLIENT_VERBS[verb].takes is Takes.MAYBE_A_CALL and stand is Stand.IDLE
+    with_call = CLIENT_VERBS[verb] is Takes.A_CALL or (
+        CLIENT_VERBS[verb] is Takes.MAYBE_A_CALL and stand is Stand.IDLE
     )
     if verb in NEXT[stand]:
         order.advance("a", verb, with_call=with_call)

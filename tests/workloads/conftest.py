@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from recording import Play, Recording, read_shard
 
+from conformance.register import open_register
 from harness.history import Run
 from harness.sut import Sut, reference_sut
-from harness.workloads import parse
-from harness.worlds import open_world
+from harness.workloads import BoundarySteps, parse
 
 
 @pytest.fixture
@@ -33,10 +33,10 @@ def play(tmp_path: Path) -> Play:
             tmp_path / f"run-{next(numbers)}", run="test", sut="test", world=world, seed=seed
         )
         system = sut or reference_sut(control_plane=control_plane, mutants=mutants)
-        with open_world(
+        with open_register(
             world, run=run, sut=system, seed=seed, schema_upto=schema_upto, shard="main"
-        ) as opened:
-            opened.play(parse(script))
+        ) as register:
+            register.play(parse(script, BoundarySteps))
         sealed = run.seal()
         assert not sealed.problems, sealed.problems
         shard = run.folder / "shards" / "main.jsonl"

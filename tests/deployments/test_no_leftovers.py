@@ -13,8 +13,8 @@ import pytest
 
 from harness.history import Run
 from harness.sut import reference_sut
-from harness.workloads import parse
-from harness.worlds import open_world
+from harness.workloads import BoundarySteps, parse
+from conformance.register import open_register
 
 pytestmark = pytest.mark.process
 
@@ -25,14 +25,14 @@ import os, signal, sys
 from pathlib import Path
 from harness.history import Run
 from harness.sut import reference_sut
-from harness.workloads import parse
-from harness.worlds import open_world
+from harness.workloads import BoundarySteps, parse
+from conformance.register import open_register
 from harness.processes.database import shared_server
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 run = Run.create(sys.argv[1], run="1", sut="reference", world="process")
-with open_world("process", run=run, sut=reference_sut(), seed=1) as world:
-    world.play(parse("a call create\\nb call get\\nb pause\\na hold get"))
+with open_register("process", run=run, sut=reference_sut(), seed=1) as register:
+    register.play(parse("a call create\\nb call get\\nb pause\\na hold get", BoundarySteps))
     clients = world._transport._clients.values()
     pids = [client.program.pid for client in clients]
     print(*pids, shared_server().pid, flush=True)
@@ -68,8 +68,8 @@ def test_an_exception_in_the_middle_of_a_script_leaves_no_agent(tmp_path: Path) 
     handles: list[int] = []
 
     def fail_halfway() -> None:
-        with open_world("process", run=run, sut=reference_sut(), seed=1) as world:
-            world.play(parse("a call create\nb call get\nb pause\na hold get"))
+        with open_register("process", run=run, sut=reference_sut(), seed=1) as register:
+            register.play(parse("a call create\nb call get\nb pause\na hold get", BoundarySteps))
             clients = world._transport._clients.values()
             handles.extend(os.pidfd_open(client.program.pid) for client in clients)
             raise ZeroDivisionError
