@@ -32,7 +32,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 run = Run.create(sys.argv[1], run="1", sut="reference", world="process")
 with open_register("process", run=run, sut=reference_sut(), seed=1) as register:
     register.play(parse("a call create\\nb call get\\nb pause\\na hold get", BoundarySteps))
-    pids = [client.agent.pid for client in register.deployment.clients.values()]
+    pids = [client.program.pid for client in register.deployment.clients.values()]
     print(*pids, shared_server().pid, flush=True)
     signal.pause()
 """
@@ -69,7 +69,7 @@ def test_an_exception_in_the_middle_of_a_script_leaves_no_agent(tmp_path: Path) 
         with open_register("process", run=run, sut=reference_sut(), seed=1) as register:
             register.play(parse("a call create\nb call get\nb pause\na hold get", BoundarySteps))
             clients = register.deployment.clients.values()
-            handles.extend(os.pidfd_open(client.agent.pid) for client in clients)
+            handles.extend(os.pidfd_open(client.program.pid) for client in clients)
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

@@ -295,7 +295,7 @@ def test_an_agent_that_cannot_start_is_the_labs_fault(run: Run, monkeypatch) -> 
 def test_an_agent_that_dies_unasked_is_the_labs_fault(run: Run) -> None:
     with open_register("process", run=run, sut=reference_sut(), seed=1) as register:
         register.play(parse("a call create", BoundarySteps))
-        os.kill(register.deployment.clients["client-a"].agent.pid, signal.SIGKILL)
+        os.kill(register.deployment.clients["client-a"].program.pid, signal.SIGKILL)
         with pytest.raises(LabBroken, match="the agent of client-a ended by itself"):
             register.play(parse("a call get", BoundarySteps))
 
