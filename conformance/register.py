@@ -22,13 +22,15 @@ from harness.steps.step import Step
 from harness.sut import Sut
 from harness.sut.adapter import CONTROL_PLANE
 from harness.workloads.boundary_steps import BoundarySteps
-from nemesis.nemesis import Nemesis
 
 
 class Register:
     """Plays steps (several times, if one likes: what is open stays open)."""
 
     def __init__(self, deployment: Deployment) -> None:
+        # Here and not above: commands start without the schemas of Kafka's requests.
+        from nemesis.nemesis import Nemesis
+
         self.deployment = deployment
         self.steps = BoundarySteps(deployment, Nemesis(deployment))
         self._player = Player(deployment.recorder, [self.steps])
