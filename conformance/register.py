@@ -28,8 +28,7 @@ class Register:
     """Plays steps (several times, if one likes: what is open stays open)."""
 
     def __init__(self, deployment: Deployment) -> None:
-        # Here and not above: commands start without the schemas of Kafka's requests.
-        from nemesis.nemesis import Nemesis
+        from nemesis.nemesis import Nemesis  # loads the Kafka protocol, and with it Hypothesis
 
         self.deployment = deployment
         self.steps = BoundarySteps(deployment, Nemesis(deployment))
