@@ -22,13 +22,14 @@ from harness.steps.step import Step
 from harness.sut import Sut
 from harness.sut.adapter import CONTROL_PLANE
 from harness.workloads.boundary_steps import BoundarySteps
-from nemesis.nemesis import Nemesis
 
 
 class Register:
     """Plays steps (several times, if one likes: what is open stays open)."""
 
     def __init__(self, deployment: Deployment) -> None:
+        from nemesis.nemesis import Nemesis  # loads the Kafka protocol, and with it Hypothesis
+
         self.deployment = deployment
         self.steps = BoundarySteps(deployment, Nemesis(deployment))
         self._player = Player(deployment.recorder, [self.steps])

@@ -1,28 +1,28 @@
-"""The program of a hook `control_plane`, for one client: asked one question at a time.
+"""The program through which a client asks the control plane: one of a hook, or our own agent.
 
-It is started when it is first needed and after it was killed. A program that does not answer in
-time leaves an unknown outcome and is killed: its late answer would be taken for the answer to the
-next question. If it had never answered anything, it is not a slow system but a broken program, and
-that is an error. Time in which it stands still does not count.
+It is asked one question at a time, and is started when it is first needed and after it was killed.
+A program that does not answer in time leaves an unknown outcome and is killed: its late answer
+would be taken for the answer to the next question. If it had never answered anything, it is not a
+slow system but a broken program, and that is an error. Time in which it stands still does not
+count.
 """
 
 from __future__ import annotations
 
 import asyncio
 import signal
-import threading
-from collections.abc import Callable, Coroutine, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from harness.deployments.deployment import ClientLost, Result
-from harness.errors import AdapterError, CannotConnect, LabError
+from harness.errors import AdapterError, CannotConnect, LabBroken, LabError
 from harness.processes.groups import members
 from harness.processes.program import Program
-from harness.sut.model import Hook
 from harness.sut.protocol import Answer, question, read_answer, read_ready
+
+Start = Callable[[Callable[[bytes], None], Callable[[], None]], Program]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,14 +83,18 @@ class _Talk:
 
 
 class ControlProgram:
-    """The command of the hook, in the folder of the SUT file. ``client`` is for messages."""
+    """At most one program at a time, for one client."""
 
     def __init__(
-        self, hook: Hook, folder: Path | None, client: str, deadlines: Deadlines | None = None
+        self, called: str, start: Start, *, deadlines: Deadlines | None = None, ours: bool = False
     ) -> None:
-        self.called = f"{hook.address} (for {client})"
-        self._command = hook.command
-        self._folder = folder
+        """``called`` is for messages. What is wrong with a program of ``ours`` is the lab's fault.
+
+        ``start`` is given what the program is to call, from a thread, with each line and at its
+        end."""
+        self.called = called
+        self._start = start
+        self._ours = ours
         self.deadlines = deadlines or Deadlines()
         self._talk: _Talk | None = None
         self._one_at_a_time = asyncio.Lock()
@@ -99,6 +103,11 @@ class ControlProgram:
         self._pauses = 0  # so far
         self._going = asyncio.Event()
         self._going.set()
+
+    @property
+    def running(self) -> bool:
+        """Whether there is a program."""
+        return self._talk is not None
 
     @property
     def asking(self) -> bool:
@@ -114,7 +123,8 @@ class ControlProgram:
         not answered yet. It goes on if the caller no longer waits: the answer would be taken for
         that to the next question.
         """
-        return await _to_its_end(self._ask(f, arguments, lose))
+        with self._blamed():
+            return await _to_its_end(self._ask(f, arguments, lose))
 
     async def _ask(
         self, f: str, arguments: Mapping[str, Any], lose: Callable[[], None] | None
@@ -143,11 +153,26 @@ class ControlProgram:
 
     async def ready(self) -> None:
         """Start it, if it does not run."""
-        await _to_its_end(self._ready())
+        with self._blamed():
+            await _to_its_end(self._ready())
+
+    async def idle(self) -> None:
+        """Return when it has no question in hand."""
+        async with self._one_at_a_time:
+            return
 
     async def _ready(self) -> None:
         async with self._one_at_a_time:
             await self._running()
+
+    @contextmanager
+    def _blamed(self) -> Iterator[None]:
+        try:
+            yield
+        except LabError as error:
+            if not self._ours or isinstance(error, LabBroken):
+                raise
+            raise LabBroken(str(error)) from error
 
     async def kill(self) -> int:
         """SIGKILL; what it printed before is still heard. How many processes ended."""
@@ -166,6 +191,11 @@ class ControlProgram:
         before = members(talk.program.pid)
         await asyncio.to_thread(talk.program.kill)
         return len(before - members(talk.program.pid))
+
+    @property
+    def pid(self) -> int | None:
+        """The process of the program, if there is one."""
+        return None if self._talk is None else self._talk.program.pid
 
     async def pause(self) -> int:
         """SIGSTOP, and take in what was printed before; the number of its process group."""
@@ -195,7 +225,7 @@ class ControlProgram:
     async def _running(self) -> _Talk:
         kills = self._kills
         if self._talk is None:
-            self._talk = await asyncio.to_thread(self._start, asyncio.get_running_loop())
+            self._talk = await asyncio.to_thread(self._talked, asyncio.get_running_loop())
         talk = self._talk
         if kills != self._kills:
             await self._end()
@@ -211,15 +241,14 @@ class ControlProgram:
             )
         return talk
 
-    def _start(self, loop: asyncio.AbstractEventLoop) -> _Talk:
+    def _talked(self, loop: asyncio.AbstractEventLoop) -> _Talk:
         talk = _Talk(called=self.called, loop=loop, ready=loop.create_future())
-        talk.program = Program(
-            self._command,
-            called=self.called,
-            on_line=talk.on_line,
-            bell=_Bell(loop, talk.look),
-            folder=self._folder,
-        )
+
+        def ended() -> None:
+            with suppress(RuntimeError):  # a loop that has ended hears nothing
+                loop.call_soon_threadsafe(talk.look)
+
+        talk.program = self._start(talk.on_line, ended)
         return talk
 
     async def _within(self, waited: asyncio.Future[Any], seconds: float) -> bool:
@@ -253,17 +282,3 @@ async def _to_its_end(work: Coroutine[Any, Any, Result]) -> Result:
     task = asyncio.get_running_loop().create_task(work)
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
     return await asyncio.shield(task)
-
-
-class _Bell(threading.Condition):
-    """Rung by the thread that listens, heard in the loop."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, heard: Callable[[], None]) -> None:
-        super().__init__()
-        self._loop = loop
-        self._heard = heard
-
-    def notify_all(self) -> None:
-        """Have it heard; a loop that has ended hears nothing."""
-        with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._heard)

@@ -9,7 +9,7 @@ known. Without brokers, `kill` and `pause` are offered for clients alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -22,10 +22,11 @@ from harness.deployments.hooks import TraceFile, look_at_metrics, look_at_object
 from harness.deployments.live import LiveDeployment
 from harness.deployments.live_client import LiveClient
 from harness.deployments.live_levers import HURTING, LiveLevers
+from harness.deployments.process_client import ProcessClient
 from harness.deployments.pulled import PulledLever
 from harness.history import Run
 from harness.levers import Lever
-from harness.processes.groups import stopped_threads
+from harness.processes.program import Program
 from harness.sut import Sut
 from harness.sut.process_hook import ProcessHook
 from harness.sut.protocol import Answer
@@ -72,47 +73,20 @@ class ExternalLevers(LiveLevers):
         return PulledLever(lambda: {"replies_dropped": loss.dropped}, release)
 
 
-class ProgramClient(LiveClient):
-    """A client whose control plane is asked by a program of its own."""
+class ExternalClient(ProcessClient):
+    """A client whose control plane is asked by a program that may be killed for a lost reply."""
 
     def __init__(self, node: str, program: ControlProgram, losses: list[_Loss]) -> None:
-        super().__init__(node)
-        self.program = program
+        super().__init__(node, program=program)
         self._losses = losses
 
-    async def ready(self) -> None:
-        """Return when its program runs."""
-        await super().ready()
-        await self.program.ready()
-
-    async def control_plane(self, f: str, arguments: Mapping[str, Any]) -> Answer | None:
-        """Ask its program."""
+    async def ask(
+        self, program: ControlProgram, f: str, arguments: Mapping[str, Any]
+    ) -> Answer | None:
+        """Ask, or lose the reply."""
+        await self.passes()
         loss = next((one for one in self._losses if one.concerns(self.node)), None)
-        lose = None if loss is None else loss.count
-        return await self.carry_out(self.program.ask(f, arguments, lose=lose))
-
-    async def _kill(self) -> dict[str, int]:
-        counts = await super()._kill()
-        ended = await self.program.kill()
-        return {**counts, "processes_ended": ended or counts["processes_ended"]}
-
-    async def pause(self) -> Lever:
-        """Stop its program, too."""
-        group = await self.program.pause()
-        rest = await super().pause()
-
-        async def release() -> None:
-            self.program.resume()
-            await rest.release()
-
-        return PulledLever(
-            lambda: {**rest.counts, "threads_stopped": stopped_threads(group)}, release
-        )
-
-    async def close(self) -> None:
-        """Let its program end."""
-        await self.program.close()
-        await super().close()
+        return await program.ask(f, arguments, lose=None if loss is None else loss.count)
 
 
 class ExternalDeployment(LiveDeployment):
@@ -173,8 +147,15 @@ class ExternalDeployment(LiveDeployment):
         hook = self._hooks.get("control_plane")
         if hook is None:
             return super().make_client(node, host)
-        program = ControlProgram(hook, self._folder, node, self._deadlines)
-        return ProgramClient(node, program, self._losses)
+        called = f"{hook.address} (for {node})"
+
+        def start(on_line: Callable[[bytes], None], on_end: Callable[[], None]) -> Program:
+            return Program(
+                hook.command, called=called, on_line=on_line, on_end=on_end, folder=self._folder
+            )
+
+        program = ControlProgram(called, start, deadlines=self._deadlines)
+        return ExternalClient(node, program, self._losses)
 
 
 @contextmanager

@@ -16,13 +16,15 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from psycopg.conninfo import make_conninfo
 
-from harness.deployments.agent import Agent
+from harness.deployments.control_program import ControlProgram
 from harness.deployments.deployment import CONTROL_PLANE, OBJECT_STORE, Role, Row
 from harness.deployments.live import CLOCK, LiveDeployment
+from harness.deployments.live_levers import LiveLevers
 from harness.deployments.mutants import split_mutants
 from harness.deployments.plan import DeploymentPlan
 from harness.deployments.process_client import ProcessClient
@@ -65,6 +67,10 @@ class ProcessDeployment(LiveDeployment):
     def __init__(
         self, run: Run, plan: DeploymentPlan, parts: Parts, *, part: int = 0, shard: str | None
     ) -> None:
+        self.plan = plan
+        self._run = run
+        self._parts = parts
+        self._agents = 0
         super().__init__(
             run,
             parts.cluster,
@@ -75,15 +81,7 @@ class ProcessDeployment(LiveDeployment):
             part=part,
             shard=shard,
         )
-        self.plan = plan
         self.upgrades = plan.control_plane is not None
-        self._run = run
-        self._parts = parts
-        self._agents = 0
-        levers = ServiceLevers(parts.cluster, self.clients, links=parts.links)
-        levers.offered = levers.offered if plan.brokers else frozenset({"kill", "pause"})
-        levers.offer_services(postgres=parts.postgres, s3=parts.s3, servers=_killable(plan, parts))
-        self.levers = self._live_levers = levers
         if parts.database is not None:
             self.offer("control_plane", lambda: asyncio.to_thread(self._database().probe))
         if parts.s3_server is not None:
@@ -104,26 +102,31 @@ class ProcessDeployment(LiveDeployment):
         """Create these logs under the old schema, then run the migrations that are left."""
         await asyncio.to_thread(self._database().upgrade, logs)
 
-    async def close(self) -> None:
-        """End the clients."""
-        for client in self.clients.values():
-            if isinstance(client, ProcessClient):
-                await client.close()
+    def make_levers(self, hurting: frozenset[str]) -> LiveLevers:
+        """With those on services."""
+        parts = self._parts
+        levers = ServiceLevers(parts.cluster, self.clients, links=parts.links, hurting=hurting)
+        if not self.plan.brokers:
+            levers.offered = frozenset({"kill", "pause"})
+        servers = _killable(self.plan, parts)
+        levers.offer_services(postgres=parts.postgres, s3=parts.s3, servers=servers)
+        return levers
 
     # ── clients ──────────────────────────────────────────────────────────────────────────────────
 
     def make_client(self, node: str, host: str | None) -> ProcessClient:
         """A client with an agent and a store, as far as the plan has these."""
         postgres, s3_server, s3 = self._parts.postgres, self._parts.s3_server, self._parts.s3
-        agent: Agent | None = None
+        program: ControlProgram | None = None
         store: ObjectStore | None = None
         if postgres is not None:
-            agent = Agent(node, lambda *told: self._start_agent(node, *told))
+            start = partial(self._start_agent, node)
+            program = ControlProgram(f"the agent of {node}", start, ours=True)
         if s3_server is not None and s3 is not None:
             url = s3_server.url(BUCKET, through=s3.way(node))
             store = open_object_store(url, ONE_TRY)
         lose = (lambda: None) if postgres is None else (lambda: postgres.lose(node))
-        return ProcessClient(node, host=host, agent=agent, store=store, on_kill=lose)
+        return ProcessClient(node, host=host, program=program, store=store, on_kill=lose)
 
     def _start_agent(
         self, node: str, on_line: Callable[[bytes], None], on_end: Callable[[], None]

@@ -1,7 +1,7 @@
-"""A client of the process world: Kafka connections, an agent for the control plane, a store.
+"""A client with Kafka connections, a program that asks the control plane, and a store.
 
-All of it is one node: killed, the agent gets SIGKILL and everything else ends with it; paused, the
-agent gets SIGSTOP and nothing else passes either.
+All of it is one node: killed, the program gets SIGKILL and everything else ends with it; paused,
+the program gets SIGSTOP and nothing else passes either.
 """
 
 from __future__ import annotations
@@ -9,51 +9,54 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from harness.deployments.agent import Agent
+from harness.deployments.control_program import ControlProgram
 from harness.deployments.deployment import Result
 from harness.deployments.live_client import LiveClient
 from harness.deployments.pulled import PulledLever
 from harness.levers import Lever
+from harness.processes.groups import stopped_threads
 from harness.sut.protocol import Answer
 from reference_impl.ports import ObjectStore
 from reference_impl.ports.object_store import ObjectInfo
 
 
 class ProcessClient(LiveClient):
-    """A client with an agent, a store, or both."""
+    """A client with a program, a store, or both."""
 
     def __init__(
         self,
         node: str,
         *,
         host: str | None = None,
-        agent: Agent | None = None,
+        program: ControlProgram | None = None,
         store: ObjectStore | None = None,
         on_kill: Callable[[], None] = lambda: None,
     ) -> None:
         """``on_kill`` is called when it was killed."""
         super().__init__(node, host=host)
-        self.agent = agent
+        self.program = program
         self._on_kill = on_kill
         self._store = None if store is None else ClientStore(self, store)
 
     async def ready(self) -> None:
         """Return when it runs; a client that was killed is started again."""
         await super().ready()
-        if self.agent is not None and self._going.is_set():
-            await self.agent.ready()
+        if self.program is not None and self._going.is_set():
+            await self.program.ready()
 
     async def control_plane(self, f: str, arguments: Mapping[str, Any]) -> Answer | None:
-        """Ask the agent, which is started if there is none."""
-        agent = self.agent
-        if agent is None:
+        """Ask the program, which is started if there is none."""
+        program = self.program
+        if program is None:
             return await super().control_plane(f, arguments)
+        return await self.carry_out(self.ask(program, f, arguments))
 
-        async def ask() -> Answer | None:
-            await self.passes()
-            return await agent.ask(f, arguments)
-
-        return await self.carry_out(ask())
+    async def ask(
+        self, program: ControlProgram, f: str, arguments: Mapping[str, Any]
+    ) -> Answer | None:
+        """Ask as soon as the client runs."""
+        await self.passes()
+        return await program.ask(f, arguments)
 
     async def store(self, work: Callable[[ObjectStore], Awaitable[Result]]) -> Result:
         """Talk to the object store."""
@@ -62,29 +65,30 @@ class ProcessClient(LiveClient):
         return await self.carry_out(work(self._store))
 
     async def pause(self) -> Lever:
-        """Stop the agent, and keep back what the client sends, hears and finds out."""
-        inner, agent = await super().pause(), self.agent
-        if agent is None:
-            return inner
-        stopped = await agent.pause()
+        """Stop the program, if there is one, and keep back all that the client sends and hears."""
+        rest, program = await super().pause(), self.program
+        if program is None or not program.running:
+            return rest
+        group = await program.pause()
 
         async def release() -> None:
             if self._pauses == 1:
-                agent.resume()
-            await inner.release()
+                program.resume()
+            await rest.release()
 
-        return PulledLever(lambda: {**inner.counts, "threads_stopped": stopped()}, release)
+        return PulledLever(
+            lambda: {**rest.counts, "threads_stopped": stopped_threads(group)}, release
+        )
 
     async def close(self) -> None:
-        """End it for good."""
-        if self.agent is not None:
-            await self.agent.close()
+        """Let the program end."""
+        if self.program is not None:
+            await self.program.close()
         await super()._kill()
 
     async def _kill(self) -> dict[str, int]:
-        self.alive = False
-        ended = 0 if self.agent is None else await self.agent.kill()
         counts = await super()._kill()
+        ended = 0 if self.program is None else await self.program.kill()
         self._on_kill()
         return {**counts, "processes_ended": ended or counts["processes_ended"]}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from harness.deployments.deployment import CONTROL_PLANE, OBJECT_STORE, Hold
@@ -20,7 +20,8 @@ from harness.proxies.links import CLIENTS
 from harness.proxies.postgres import HoldOrder, PostgresProxy
 from harness.proxies.s3 import S3Proxy
 
-CALLS = frozenset({"refuse", "slow", "fail", "lose_replies", "drop_requests", "cut"})
+SERVICES = (CONTROL_PLANE, OBJECT_STORE)
+CALLS = frozenset({"refuse", "slow", "fail", "lose_replies", "drop_requests", "cut", "delay"})
 
 
 class Killable(Protocol):
@@ -38,7 +39,6 @@ class Killable(Protocol):
 class ServiceLevers(LiveLevers):
     """What can be done to services, too."""
 
-    clients: Mapping[str, ProcessClient]
     postgres: PostgresProxy | None = None
     s3: S3Proxy | None = None
 
@@ -87,22 +87,32 @@ class ServiceLevers(LiveLevers):
         if service != CONTROL_PLANE or self.postgres is None:
             self._refuse("hold", f" for {service}")
         client = self._clients.get(caller)
-        agent = client.agent if isinstance(client, ProcessClient) else None
-        return ClientHold(self.postgres.hold(caller), _nothing if agent is None else agent.idle)
+        program = client.program if isinstance(client, ProcessClient) else None
+        return ClientHold(self.postgres.hold(caller), program.idle if program else _nothing)
 
     async def cut(self, sources: Sequence[str], targets: Sequence[str], *, both: bool) -> Lever:
         """Hold what passes between nodes, and between nodes and services."""
-        here = [name for name in sources if name not in (CONTROL_PLANE, OBJECT_STORE)]
-        there = [name for name in targets if name not in (CONTROL_PLANE, OBJECT_STORE)]
         levers: list[Lever] = []
-        for service in (name for name in targets if name not in there):
-            callers = self._callers(here)
+        for service, callers in self._calls(sources, targets):
             levers.append(self._proxy("cut", service).cut(callers, requests=True, replies=both))
-        for service in (name for name in sources if name not in here):
-            callers = self._callers(there)
+        for service, callers in self._calls(targets, sources):
             levers.append(self._proxy("cut", service).cut(callers, requests=both, replies=True))
-        if self._links is not None and here and there:
+        here, there = _nodes(sources), _nodes(targets)
+        if here and there and self._links is not None:
             levers.append(await super().cut(here, there, both=both))
+        return joined(levers)
+
+    async def delay(
+        self, sources: Sequence[str], targets: Sequence[str], seconds: float, *, both: bool
+    ) -> Lever:
+        """What passes between nodes takes longer; calls of a service, on the way there."""
+        levers: list[Lever] = []
+        for service, callers in (*self._calls(sources, targets), *self._calls(targets, sources)):
+            proxy = self._proxy("delay", service)
+            levers += [proxy.slow(seconds, caller) for caller in callers]
+        here, there = _nodes(sources), _nodes(targets)
+        if here and there and self._links is not None:
+            levers.append(await super().delay(here, there, seconds, both=both))
         return joined(levers)
 
     async def kill_service(self, service: str) -> Lever:
@@ -137,9 +147,15 @@ class ServiceLevers(LiveLevers):
             self._refuse(lever, f" for {service}")
         return proxy
 
-    def _callers(self, names: Sequence[str]) -> list[str]:
-        every = list(self._clients) if CLIENTS in names else []
-        return list(dict.fromkeys([*names, *every]))
+    def _calls(
+        self, nodes: Sequence[str], services: Sequence[str]
+    ) -> Iterator[tuple[str, list[str]]]:
+        """The services among the second, with the nodes that call them."""
+        every = list(self._clients) if CLIENTS in nodes else []
+        callers = list(dict.fromkeys([*_nodes(nodes), *every]))
+        for service in services:
+            if service in SERVICES and callers:
+                yield service, callers
 
 
 class ClientHold:
@@ -185,6 +201,10 @@ def joined(levers: Sequence[Lever]) -> Lever:
             await lever.release()
 
     return levers[0] if len(levers) == 1 else PulledLever(counts, release)
+
+
+def _nodes(names: Sequence[str]) -> list[str]:
+    return [name for name in names if name not in SERVICES]
 
 
 async def _nothing() -> None:

@@ -115,13 +115,13 @@ class SeaweedServer:
         return kill_with_children(self.pid)
 
     def start_again(self) -> None:
-        """Start it on the data it had, and wait until an object can be put."""
+        """Start it on the data it had, and wait until every object can be read, and one be put."""
         assert self._watcher is not None
         assert self._watcher.stdin is not None
         self._watcher.stdin.write(b"again\n")
         self._watcher.stdin.flush()
         self._read_pid()
-        if not self._wait_until_ready():
+        if not self._wait_until_ready() or not self._wait_until_readable():
             raise LabBroken("SeaweedFS did not start again on its data")
 
     def close(self) -> None:
@@ -197,6 +197,23 @@ class SeaweedServer:
             else:
                 return True
         return False
+
+    def _wait_until_readable(self) -> bool:
+        """Its parts find each other one by one; until then it answers 500 for what it has."""
+        deadline = time.monotonic() + START_TIMEOUT_S
+        for bucket in self._buckets:
+            store = self._store(bucket)
+            found = [one for page in obstore.list(store) for one in page if one["size"]]
+            while found and time.monotonic() < deadline:
+                try:
+                    obstore.get_range(store, found[-1]["path"], start=0, length=1)
+                except (BaseError, OSError):
+                    time.sleep(0.02)
+                else:
+                    found.pop()
+            if found:
+                return False
+        return True
 
     def _store(self, bucket: str) -> S3Store:
         return S3Store(

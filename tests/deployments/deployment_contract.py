@@ -82,9 +82,12 @@ def begun(work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
     return asyncio.get_running_loop().create_task(work)
 
 
-async def stalls(lever: Lever, work: Coroutine[Any, Any, bool]) -> None:
-    """A lever counts nothing before it is met, keeps work waiting, and lets it go."""
-    assert not has_acted(lever.counts)
+async def stalls(
+    lever: Lever, work: Coroutine[Any, Any, bool], *, acts_at_once: bool = False
+) -> None:
+    """A lever keeps work waiting, and lets it go; before it is met it counts nothing, unless the
+    kernel counts."""
+    assert acts_at_once or not has_acted(lever.counts)
     waiting = begun(work)
     await lever.acted()
     assert not waiting.done()
@@ -114,7 +117,7 @@ class DeploymentContract:
             assert await asks_store(client)
             rows = await system.probe("objects")
             assert {"key": "contract/key", "size": 5} in rows
-            assert [row["topic"] for row in await system.probe("control_plane")] == ["t"]
+            assert "t" in [row["topic"] for row in await system.probe("control_plane")]
 
         system.run(play())
 
@@ -260,8 +263,9 @@ class DeploymentContract:
     def test_a_paused_client_hears_nothing_until_it_goes_on(self, system: Deployment) -> None:
         async def play() -> None:
             client = await system.client("a")
-            await stalls(await system.levers.pause("client-a"), asks_control_plane(client))
-            await stalls(await system.levers.pause("client-a"), asks_broker(client, system))
+            for work in (asks_control_plane(client), asks_broker(client, system)):
+                pause = await system.levers.pause("client-a")
+                await stalls(pause, work, acts_at_once="threads_stopped" in pause.counts)
 
         system.run(play())
 

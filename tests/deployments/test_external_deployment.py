@@ -18,7 +18,7 @@ import pytest
 from harness.deployments import hooks
 from harness.deployments.control_program import Deadlines
 from harness.deployments.deployment import ClientLost, Deployment, Role
-from harness.deployments.external import ProgramClient, external_deployment
+from harness.deployments.external import ExternalClient, external_deployment
 from harness.errors import AdapterError, CannotConnect, LabBroken, ProtocolBreach
 from harness.history import Run
 from harness.sut import Hook, read_sut
@@ -63,7 +63,7 @@ def deploy(tmp_path: Path) -> Iterator[Deploy]:
         one.__exit__(None, None, None)
 
 
-def client_of(system: Deployment, name: str = "a") -> ProgramClient:
+def client_of(system: Deployment, name: str = "a") -> ExternalClient:
     return system.run(system.client(name))
 
 
@@ -120,6 +120,7 @@ def test_a_paused_client_hears_its_answer_when_it_goes_on(deploy: Deploy) -> Non
     client, other = client_of(system), client_of(system, "b")
 
     async def paused() -> None:
+        await client.ready()
         lever = await system.levers.pause("client-a")
         assert lever.counts["threads_stopped"] == 1
         asked = asyncio.ensure_future(client.control_plane("create_log", LOG))
