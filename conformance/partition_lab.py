@@ -56,7 +56,7 @@ class PartitionLab:
         self.vocabularies: tuple[Speaks, ...] = (
             faults,
             self.phases,
-            LoadSteps(load),
+            LoadSteps(load, self.clients, campaign),
             together,
             alone,
         )

@@ -82,7 +82,7 @@ class AtWork:
 
 
 class Load:
-    """The load on one partition; it can begin and end several times."""
+    """The load on one partition; it can begin again once it has ended."""
 
     def __init__(self, clients: PartitionClients, at_work: AtWork) -> None:
         self._clients = clients
@@ -101,8 +101,6 @@ class Load:
         """Let the clients of a mix begin; they rest so much longer than it says."""
         if mix not in MIXES:
             raise UsageError(f"there is no mix {mix!r}; there are: {', '.join(MIXES)}")
-        if self._on:
-            return
         self._on = True
         self._chance = random.Random(f"{seed}/load")
         acts = self._acts()

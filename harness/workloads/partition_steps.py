@@ -236,18 +236,25 @@ class LoadSteps(Vocabulary):
 
     actors: ClassVar[Sequence[str]] = (LOAD,)
 
-    def __init__(self, load: Load) -> None:
+    def __init__(self, load: Load, clients: PartitionClients, campaign: str) -> None:
         self._load = load
+        self._phase = partial(clients.on.recorder.phase, campaign, "load")
+        self._ended: Callable[[], None] | None = None
 
     @verb(drawn=False)
     async def begin(self, step: Step, mix: str, seed: int, pace: float = 1.0) -> None:
         """Let the clients of a mix begin."""
-        self._load.begin(mix, seed, pace)
+        if not self._load.on:
+            self._ended = self._phase()
+            self._load.begin(mix, seed, pace)
 
     @verb(drawn=False)
     async def end(self, step: Step) -> None:
         """Let every client finish what it does."""
         await self._load.end()
+        if self._ended is not None:
+            self._ended()
+            self._ended = None
 
 
 def _producer_id(by: str) -> int:

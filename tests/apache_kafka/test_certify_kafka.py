@@ -58,7 +58,7 @@ def test_apache_kafka_is_certified(tmp_path: Path, capsys: pytest.CaptureFixture
 
     out = capsys.readouterr().out
     assert (code, "CERTIFIED  classic" in out) == (0, True), out
-    assert "cut-link ×2  kill-node ×2  pause-node ×1  reimage-node ×1" in out
+    assert "cut ×2  kill ×2  pause ×1  reimage ×1" in out
     told = json.loads((tmp_path / "run" / "certificate.json").read_text())
     assert (told["sut"], told["sut_version"], told["world"]) == ("apache-kafka", VERSION, "process")
 
