@@ -17,6 +17,7 @@ Marks: `rule("MIG-003", …)` names the rules to be judged (default: those of th
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +28,18 @@ from allure_commons import plugin_manager as allure_plugins
 from allure_commons.model2 import Status as AllureStatus
 
 from conformance.catalogue import CATALOGUE
-from conformance.lab import Recorded, play_scenario, scenario_part
+from conformance.profiles import find_profile
+from conformance.profiles.migration import play_scenario
+from conformance.profiles.profile import Played
+from conformance.register import Register, open_register
 from conformance.scenario import Scenario
 from harness.errors import LabBroken
 from harness.history import Run
-from harness.history.plan import LabShard, RunPlan, Skip
+from harness.history.plan import LabShard, Part, RunPlan, Skip
 from harness.rules import Judged, Level, Rule, Verdict
 from harness.steps.text import parse
 from harness.sut import Sut, reference_sut
-from harness.worlds import World, open_world
+from harness.workloads.boundary_steps import BoundarySteps
 from spark_checkers.engine import InlineEngine
 from spark_checkers.judge import judge
 
@@ -51,24 +55,25 @@ class Lab:
         self.world_name = world
         self._folder = folder
         self._rules = set(rules)
-        self._world: World | None = None
+        self._register: Register | None = None
+        self._closing = ExitStack()
         self._run: Run | None = None
         self._asked: list[Scenario] = []
-        self._recorded = Recorded(folder=folder)
+        self._played = Played()
         self.sut: Sut = reference_sut()
 
     def reference(self, *, control_plane: str | None = None, mutants: tuple[str, ...] = ()) -> None:
         """Choose the variant of the reference; before the first step only."""
-        if self._world is not None:
+        if self._register is not None:
             raise LabBroken("the system is running already; choose it before the first step")
         self.sut = reference_sut(control_plane=control_plane, mutants=mutants)
 
     def play(self, what: Scenario | str) -> None:
         """Play a scenario, or a script as text."""
         if isinstance(what, str):
-            self._open().play(parse(what))
+            self._open().play(parse(what, BoundarySteps))
             return
-        play_scenario(self._open(), what, self._recorded)
+        play_scenario(self._open(), what, self._played)
         self._rules |= set(what.rules)
         self._asked.append(what)
 
@@ -78,9 +83,9 @@ class Lab:
         if self._run is None:
             raise LabBroken("nothing was played")
         lab = LabShard(self._run)
-        parts = tuple(scenario_part(scenario) for scenario in self._asked)
+        parts = tuple(_part(scenario) for scenario in self._asked)
         lab.plan(RunPlan(rules=tuple(sorted(self._rules)), parts=parts, reference=True))
-        for name, reason in self._recorded.skipped.items():
+        for name, reason in self._played.skipped.items():
             lab.skip(Skip(what="part", name=name, reason=reason))
         lab.close()
         self._run.seal()
@@ -97,16 +102,20 @@ class Lab:
 
     def close(self) -> None:
         """End the world."""
-        if self._world is not None:
-            self._world.close()
+        self._closing.close()
 
-    def _open(self) -> World:
-        if self._world is None:
+    def _open(self) -> Register:
+        if self._register is None:
             self._run = Run.create(
                 self._folder, run="test", sut=self.sut.name, world=self.world_name, seed=1
             )
-            self._world = open_world(self.world_name, run=self._run, sut=self.sut, seed=1)
-        return self._world
+            opened = open_register(self.world_name, run=self._run, sut=self.sut, seed=1)
+            self._register = self._closing.enter_context(opened)
+        return self._register
+
+
+def _part(scenario: Scenario) -> Part:
+    return find_profile(CATALOGUE[scenario.rules[0]].profile).scenario_part(scenario)
 
 
 def conclude(judged: tuple[Judged, ...]) -> None:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from harness.steps.step import Step
 from harness.steps.text import parse
+from harness.workloads.boundary_steps import BoundarySteps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +29,7 @@ class Scenario:
 
     def steps(self) -> list[Step]:
         """The parsed script, on the scenario's own topic."""
-        return [on_topic(step, self.slug) for step in parse(self.script)]
+        return [on_topic(step, self.slug) for step in parse(self.script, BoundarySteps)]
 
     def verbs(self) -> frozenset[str]:
         """The verbs a world must support to play it."""

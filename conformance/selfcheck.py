@@ -6,39 +6,29 @@ it names fails on its run; one that names no rule is killed when any rule fails.
 the lab kills nothing. The unmutated reference is there too: a rule that fails on it cannot prove
 anything.
 
-A mutant of the cluster has a program that shows it (`classic/programs.json`), which is played in a
-simulation or on real processes; the sound cluster plays all of them. One without, from outside the
-project, goes through the campaign.
+A profile may have something shorter than a run that shows a mutant (`Profile.shown`).
 """
 
 from __future__ import annotations
 
 import ctypes
 import multiprocessing
-import shutil
 import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from conformance.catalogue import CATALOGUE
-from conformance.classic.programs import recorded_programs
-from conformance.classic.programs_in_processes import verdicts_in_processes
-from conformance.lab import CLASSIC, MIGRATION, Plan, record
-from conformance.machines.scripted import ScriptedMachine
-from conformance.mutants import ONLY_SIMULATED, AnyMutant, profile_of
+from conformance.lab import record
+from conformance.profiles import find_profile, profile_of
+from conformance.profiles.profile import AnyMutant, Plan
 from harness.history import Run
-from harness.history.run import HISTORY_FILE
 from harness.history.sources import Source
 from harness.rules import Catalogue, Judged, Judgement, Rule, Status, Verdict
 from harness.scratch import ScratchFolder
-from harness.steps.explore import play
-from harness.steps.machine_program import Step
 from harness.sut import reference_sut
-from reference_impl.decisions import Mutant, SqlMutant, load_mutant
 from spark_checkers.engine import InlineEngine
 from spark_checkers.many import judge_many
 from spark_checkers.side_by_side import JudgingProfile
@@ -55,7 +45,7 @@ class Job:
     mutant: str | None
     control_plane: str | None
     world: str
-    profile: str = MIGRATION
+    profile: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,20 +126,6 @@ class Matrix:
         }
 
 
-def control_plane_of(mutant: AnyMutant | None, world: str) -> str:
-    """SQL mutants need the database; in `sim` everything else runs in memory."""
-    if world == "sim" and not isinstance(mutant, SqlMutant):
-        return "memory"
-    return "postgres"
-
-
-def kind_of(mutant: AnyMutant, world: str) -> tuple[str, str]:
-    """The profile that a mutant is about, and the control plane it needs there, if any."""
-    if profile_of(mutant) == CLASSIC:
-        return CLASSIC, ""
-    return MIGRATION, control_plane_of(mutant, world)
-
-
 def kill_matrix(
     mutants: Mapping[str, AnyMutant],
     *,
@@ -158,13 +134,9 @@ def kill_matrix(
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Matrix:
     """Run every mutant in a pool of processes and gather the matrix in order of name."""
-    kinds = sorted({kind_of(m, world) for m in mutants.values()})
-    jobs = [Job(mutant=None, control_plane=p, world=world, profile=kind) for kind, p in kinds]
-    jobs += [
-        Job(mutant=ref, control_plane=plane, world=world, profile=kind)
-        for ref, mutant in mutants.items()
-        for kind, plane in (kind_of(mutant, world),)
-    ]
+    broken = [_job(ref, mutant, world) for ref, mutant in mutants.items()]
+    sound = dict.fromkeys(replace(job, mutant=None) for job in broken)
+    jobs = [*sorted(sound, key=_baseline), *broken]
     with ScratchFolder("selfcheck") as folder:
         recordings = _record_all(jobs, folder, workers, progress)
         outcomes = _judge_all(recordings, folder)
@@ -175,11 +147,20 @@ def kill_matrix(
     ]
     return Matrix(
         world=world,
-        baselines={
-            j.control_plane or j.profile: o for j, o in outcomes.items() if j.mutant is None
-        },
+        baselines={_baseline(j): o for j, o in outcomes.items() if j.mutant is None},
         rows=tuple(sorted(rows, key=lambda row: row.mutant.name)),
     )
+
+
+def _job(reference: str, mutant: AnyMutant, world: str) -> Job:
+    profile = profile_of(mutant)
+    plane = profile.control_plane(mutant, world)
+    return Job(mutant=reference, control_plane=plane, world=world, profile=profile.name)
+
+
+def _baseline(job: Job) -> str:
+    """What the sound system is called, against which a mutant stands."""
+    return job.control_plane or job.profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,12 +208,8 @@ def record_job(job: Job, folder: Path) -> Recording:
     histories: Sequence[Path] = ()
     outcome = None
     try:
-        if not _has_programs(job):
-            histories = _record(job, folder)
-        elif job.world == "sim":
-            histories = _play(job, folder)
-        else:
-            outcome = _outcome(_played_in_processes(job), [], monotonic() - started)
+        shown = find_profile(job.profile).shown(job.mutant, job.world, folder)
+        histories = _record(job, folder) if shown is None else shown
     except (Exception, SystemExit) as error:
         # Whatever a mutant makes the lab do, it proves nothing about a rule.
         outcome = _outcome([], [str(error) or type(error).__name__], monotonic() - started)
@@ -246,7 +223,7 @@ def _judge_all(recordings: Sequence[Recording], folder: Path) -> dict[Job, Outco
     judged: dict[Path, Judgement | str] = {}
     for profile in sorted({recording.job.profile for recording in recordings}):
         ground = JudgingProfile(profiles=(profile,), reference=True)
-        rules = tuple(CATALOGUE.of_profiles((profile,)).played())
+        rules = find_profile(profile).rules
         sources = [
             Source(name=str(path), address=str(path))
             for recording in recordings
@@ -297,47 +274,11 @@ def _ids(judged: Iterable[Judged]) -> tuple[str, ...]:
 def _record(job: Job, folder: Path) -> list[Path]:
     """By the lab, as any system would be."""
     mutants = () if job.mutant is None else (job.mutant,)
-    sut = reference_sut(control_plane=job.control_plane or None, mutants=mutants)
+    sut = reference_sut(control_plane=job.control_plane, mutants=mutants)
     plan = Plan(world=job.world, seed=SEED, rounds=ROUNDS, profiles=(job.profile,))
     run = Run.create(folder / "run", run="selfcheck", sut=sut.name, world=job.world, seed=SEED)
     record(run, sut, plan)
     return [run.folder]
-
-
-def _has_programs(job: Job) -> bool:
-    if job.profile != CLASSIC:
-        return False
-    return job.mutant is None or job.mutant.rpartition(":")[2] in recorded_programs()
-
-
-def _play(job: Job, folder: Path) -> list[Path]:
-    """A mutant of the cluster by the program that shows it; the sound cluster by all of them."""
-    programs = recorded_programs()
-    if job.mutant is None:
-        shown = enumerate(programs.values())
-        return [_record_program(one, folder / f"{number}.jsonl") for number, one in shown]
-    mutant = load_mutant(job.mutant)
-    assert isinstance(mutant, Mutant)
-    return [_record_program(programs[mutant.name], folder / "0.jsonl", mutant)]
-
-
-def _record_program(program: Sequence[Step], path: Path, *mutants: Mutant) -> Path:
-    class Kept(ScriptedMachine):
-        def judge(self, folder: Path) -> Sequence[str]:
-            shutil.copyfile(folder / HISTORY_FILE, path)
-            return []
-
-    Kept.__name__ = ScriptedMachine.__name__
-    play(Kept.with_seed(SEED, *mutants), program)
-    return path
-
-
-def _played_in_processes(job: Job) -> Sequence[Judged]:
-    programs = recorded_programs()
-    if job.mutant is None:
-        shown = [program for name, program in programs.items() if name not in ONLY_SIMULATED]
-        return verdicts_in_processes(shown)
-    return verdicts_in_processes([programs[load_mutant(job.mutant).name]], (job.mutant,))
 
 
 def statuses(catalogue: Catalogue, matrices: Iterable[Mapping[str, Any]]) -> dict[str, Status]:

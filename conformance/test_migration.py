@@ -11,9 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conformance.catalogue import CATALOGUE
-from conformance.lab import Plan, record
-from conformance.mutants import built_in
+from conformance.lab import record
 from conformance.plugin import Lab
+from conformance.profiles import built_in_mutants
+from conformance.profiles.profile import Plan
 from conformance.proofs import recorded_matrix
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
@@ -50,7 +51,8 @@ def test_no_seeded_concurrent_work_breaks_a_rule(seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         run = Run.create(Path(folder) / "run", run="seeded", sut="reference", world="sim")
         sut = reference_sut(control_plane="memory")
-        record(run, sut, Plan(world="sim", seed=seed, scenarios=(), rounds=2))
+        plan = Plan(world="sim", seed=seed, profiles=("migration",), scenarios=(), rounds=2)
+        record(run, sut, plan)
         engine = InlineEngine()
         judged = judge(run.folder, CATALOGUE, engine).judgement.judged
         engine.close()
@@ -60,7 +62,7 @@ def test_no_seeded_concurrent_work_breaks_a_rule(seed: int) -> None:
 
 
 def test_every_mutant_is_killed_as_recorded() -> None:
-    matrix = kill_matrix(built_in("sim"), world="sim", workers=2)
+    matrix = kill_matrix(built_in_mutants("sim"), world="sim", workers=2)
 
     assert matrix.sound
     assert [row.mutant.name for row in matrix.survivors] == []

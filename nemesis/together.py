@@ -22,6 +22,11 @@ class Together:
                 total[name] = total.get(name, 0) + count
         return total
 
+    async def acted(self) -> None:
+        """Return once each of them has acted."""
+        for lever in self.levers:
+            await lever.acted()
+
     async def release(self) -> None:
         """End all of them; the first error is raised once every one was tried."""
         errors: list[Exception] = []

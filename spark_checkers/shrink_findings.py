@@ -14,6 +14,7 @@ from typing import Any, Final
 from harness.history import History, collect_tables
 from harness.history.independent import by_key
 from harness.rules import Finding, Rule
+from harness.sut.adapter import adapter_of
 from spark_checkers.circumstances import SUBSCRIBE
 from spark_checkers.engine import Engine
 from spark_checkers.judge_history import judge_history
@@ -41,7 +42,7 @@ def findings_of(
         scratch / "tables",
         [rule],
         engine,
-        reference=history.header.get("sut") == "reference",
+        reference=adapter_of(str(history.header.get("sut"))).by_our_reading,
         circumstances=circumstances,
         kept=_LOOKED_AT,
     )

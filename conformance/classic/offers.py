@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from conformance.classic.campaign import FAULTS
+from conformance.classic.campaign import CLASSIC, FAULTS, part_name
 from harness.history.plan import Part
 from harness.sut import Sut
 
-PROFILE = "classic"
 PROCESS = "process"
 # One of them twice, so that in any order some leader epoch is spared both a kill and an emptied
 # disk: KFK-049 is judged in such epochs only.
@@ -32,36 +31,22 @@ NEW_LEADER = ("pause-leader", "kill-leader", "cut-off-leader", "silence-leader")
 # Nodes that the lab watches because it started them, and the rule about how they end.
 NODES = "nodes"
 OF_NODES = ("KFK-095",)
-# What fault lines call that which befalls a node or a link.
-NAMES = {
-    "pause-leader": "pause-node",
-    "kill-leader": "kill-node",
-    "cut-off-leader": "cut-link",
-    "silence-leader": "cut-link",
-    "kill-controller": "kill-node",
-    "reimage-follower": "reimage-node",
-}
-
-
-def part_name(fault: str) -> str:
-    """What the plan calls a fault of the campaign."""
-    return f"{PROFILE}/{fault}"
 
 
 def planned_parts() -> tuple[Part, ...]:
     """The faults of the campaign as parts of a plan, and the look at nodes."""
-    nodes = Part(name=part_name(NODES), profile=PROFILE, rules=OF_NODES)
+    nodes = Part(name=part_name(NODES), profile=CLASSIC, rules=OF_NODES)
     return nodes, *(
         Part(
             name=part_name(fault),
-            profile=PROFILE,
+            profile=CLASSIC,
             rules=OF_NEW_LEADERS if fault in NEW_LEADER else (),
-            faults=(NAMES[fault],),
+            faults=(strike.fault,),
             required=fault not in OPTIONAL,
             promised=fault in PROMISED,
             scope="profile",
         )
-        for fault in FAULTS
+        for fault, strike in FAULTS.items()
     )
 
 
@@ -69,8 +54,8 @@ def faults_offered(sut: Sut, world: str, brokers: Iterable[int]) -> tuple[str, .
     """The faults that a system with these brokers can be made to suffer."""
     if world == "docker":
         return IN_CONTAINERS
-    if sut.startable:
-        return FAULTS
+    if sut.adapter.started:
+        return tuple(FAULTS)
     hurt = PROCESS in sut.hooks and len(tuple(brokers)) >= REPLICAS
     return BY_HOOK if hurt else ()
 
@@ -80,7 +65,7 @@ def not_offered(sut: Sut, world: str, brokers: Iterable[int]) -> dict[str, str]:
     brokers = tuple(brokers)
     offered = faults_offered(sut, world, brokers)
     reasons = {one: _why_not(one, sut, world, brokers) for one in FAULTS if one not in offered}
-    if not sut.startable:
+    if not sut.adapter.started:
         reasons[NODES] = "the lab has not started its nodes, and cannot see them end"
     return reasons
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -17,12 +16,12 @@ from conformance.mutants import (
     replication_logs,
     serving,
 )
-from reference_impl.decisions import Mutant, SqlMutant, find_decision
+from reference_impl.decisions import Mutant, SqlMutant
 from reference_impl.mutant_files import load_mutants
 
 AnyMutant = Mutant | SqlMutant
 CLUSTER = (replication, replication_logs, admission, serving, recovery)
-PROGRAMS = Path(__file__).parents[1] / "classic" / "programs.json"
+PROGRAMS = Path(__file__).parents[1] / "programs"  # NAME.steps
 
 # Mutants of the cluster that no program can be relied on to show on real processes, and why not.
 ONLY_SIMULATED = {
@@ -38,37 +37,31 @@ ONLY_SIMULATED = {
 MADE_BESIDE_THE_DATABASE = frozenset({"initialize-transactions", "classify-failure"})
 
 
-def built_in(world: str) -> dict[str, AnyMutant]:
-    """`module:name` to mutant: all that can show in a world.
+def of_the_register(world: str) -> dict[str, AnyMutant]:
+    """`module:name` to mutant: those of the control plane that can show in a world.
 
     In processes the register is in PostgreSQL, where most choices are made in SQL. Races need real
     concurrency inside the database, which the simulated world does not have.
     """
     if world == "sim":
-        return dict(_named((boundary, boundary_sql))) | _of_the_cluster()
+        return dict(_named((boundary, boundary_sql)))
     named = dict(_named((boundary, boundary_sql, boundary_races)))
-    shown = {ref: mutant for ref, mutant in named.items() if _shows_in_processes(mutant)}
-    played = _of_the_cluster().items()
-    return shown | {ref: one for ref, one in played if one.name not in ONLY_SIMULATED}
+    return {ref: mutant for ref, mutant in named.items() if _shows_in_processes(mutant)}
 
 
-def _of_the_cluster() -> dict[str, AnyMutant]:
-    """Those for which a program is recorded that makes a rule see them."""
-    programs = json.loads(PROGRAMS.read_text("utf-8"))
-    return {ref: mutant for ref, mutant in _named(CLUSTER) if mutant.name in programs}
+def of_the_cluster(world: str) -> dict[str, AnyMutant]:
+    """Those for which a program is recorded that makes a rule see them in a world."""
+    programs = {path.stem for path in PROGRAMS.glob("*.steps")}
+    unseen = () if world == "sim" else ONLY_SIMULATED
+    return {
+        ref: mutant
+        for ref, mutant in _named(CLUSTER)
+        if mutant.name in programs and mutant.name not in unseen
+    }
 
 
 def _shows_in_processes(mutant: AnyMutant) -> bool:
     return isinstance(mutant, SqlMutant) or mutant.decision in MADE_BESIDE_THE_DATABASE
-
-
-def profile_of(mutant: AnyMutant) -> str:
-    """Which profile's promises it breaks: those of the control plane, or of the cluster."""
-    if isinstance(mutant, SqlMutant):
-        return "migration"
-    made_by = find_decision(mutant.decision).function
-    beside = made_by is None or made_by.__module__.startswith("reference_impl.control_plane")
-    return "migration" if beside else "classic"
 
 
 def from_file(path: Path) -> Mapping[str, AnyMutant]:

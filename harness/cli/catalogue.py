@@ -7,8 +7,9 @@ from contextlib import suppress
 from typing import Any
 
 from conformance.catalogue import CATALOGUE
+from conformance.profiles import PROFILES
 from conformance.proofs import LINE_MAP, mutants_of, recorded_statuses
-from conformance.scenarios import SCENARIOS
+from conformance.scenario import Scenario
 from harness.cli.progress import printable
 from harness.cli.runs import judged_document, runs_by_age
 from harness.history.errors import HistoryError
@@ -70,9 +71,7 @@ def _facts(rule: Rule) -> list[tuple[str, str]]:
         ("awaits", rule.awaits),
     )
     facts = [(word, text) for word, text in named if text]
-    for scenario in SCENARIOS:
-        if rule.id in scenario.rules:
-            facts.append(("scenario", scenario.name))
+    facts += [("scenario", scenario.name) for scenario in _scenarios(rule)]
     for mutant in mutants_of(rule.id):
         others = [r for r in mutant["killed_by"] if r != rule.id]
         also = f"; also seen by {' '.join(others)}" if others else ""
@@ -80,6 +79,11 @@ def _facts(rule: Rule) -> list[tuple[str, str]]:
     if rule.hint:
         facts.append(("look at", rule.hint))
     return facts + _last_findings(rule)
+
+
+def _scenarios(rule: Rule) -> list[Scenario]:
+    every = (scenario for profile in PROFILES.values() for scenario in profile.scenarios)
+    return [scenario for scenario in every if rule.id in scenario.rules]
 
 
 def _last_findings(rule: Rule) -> list[tuple[str, str]]:
@@ -119,7 +123,7 @@ def _rule_document(rule: Rule) -> dict[str, Any]:
         "bad": rule.bad,
         "judge": _judge_text(rule.judge) or None,
         "mutants": [mutant["mutant"] for mutant in mutants_of(rule.id)],
-        "scenarios": [s.name for s in SCENARIOS if rule.id in s.rules],
+        "scenarios": [scenario.name for scenario in _scenarios(rule)],
         "status": recorded_statuses()[rule.id].value,
     }
 

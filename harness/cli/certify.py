@@ -17,9 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from conformance.catalogue import CATALOGUE, PROFILES
-from conformance.lab import MIGRATION, Plan, Recorded, now, record, smoke, unplayable
-from conformance.scenarios import SCENARIOS
+from conformance.catalogue import CATALOGUE
+from conformance.lab import now, record, smoke
+from conformance.profiles import PROFILES, find_profile
+from conformance.profiles.profile import Plan
 from harness import __version__
 from harness.cli.hashes import VERDICT_FILE
 from harness.cli.judged_run import documents, keep
@@ -30,13 +31,13 @@ from harness.history.run import HEADER_FILE
 from harness.processes.java import java_home_for_spark
 from harness.rules import Catalogue, Conclusion
 from harness.sut import Sut, UsageError, find_sut, reference_sut
+from harness.sut.adapter import adapter_of
 from reports import terminal
 from spark_checkers.engine import Engine, open_engine
 from spark_checkers.judge import judge
 from spark_checkers.sessions import CONNECT
 
 ENGINES = ("spark", "inline")
-WORLDS = ("sim", "process", "docker", "external")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +63,11 @@ def run(options: Options) -> int:
     _check_engine(options.engine, options.master)
     sut = _system(options)
     rules = _rules(options, sut)
-    world = options.world or ("process" if sut.startable else "external")
+    world = options.world or sut.adapter.worlds[0]
+    sut.adapter.check_world(sut, world)
+    for waiver in sut.waivers:
+        CATALOGUE[waiver.rule]
     plan = _plan(options, world, rules)
-    _check_world(sut, world)
     name = next_run(RUNS) if options.out is None else str(options.out)
     folder = options.out or RUNS / name
     if folder.is_dir() and any(folder.iterdir()):
@@ -129,7 +132,7 @@ _ASKED = {
 def _system(options: Options) -> Sut:
     if not options.mutants:
         return find_sut(options.sut)
-    if options.sut != "reference":
+    if not adapter_of(options.sut).by_our_reading:
         raise UsageError("--mutant changes the reference; somebody else's system cannot be mutated")
     from reference_impl.decisions import load_mutant
 
@@ -139,52 +142,32 @@ def _system(options: Options) -> Sut:
 
 
 def _rules(options: Options, sut: Sut) -> Catalogue:
-    for profile in options.profiles:
-        if profile not in PROFILES:
-            raise UsageError(
-                f"there are no rules for profile {profile!r} yet; built: {', '.join(PROFILES)}"
-            )
-        if profile not in sut.profiles:
-            raise UsageError(f"{sut.name} does not claim {profile!r}; it claims {sut.profiles}")
-        if reason := unplayable(sut, profile):
-            raise UsageError(f"{profile} cannot be played on {sut.name}: {reason}")
-    claimed = options.profiles or tuple(
-        p for p in PROFILES if p in sut.profiles and not unplayable(sut, p)
-    )
-    chosen = CATALOGUE.of_profiles(claimed).played()
+    claims = ", ".join(sut.profiles)
+    for profile in map(find_profile, options.profiles):
+        if profile.name not in sut.profiles:
+            raise UsageError(f"{sut.name} does not claim {profile.name!r}; it claims {claims}")
+        if reason := profile.unplayable(sut):
+            raise UsageError(f"{profile.name} cannot be played on {sut.name}: {reason}")
+    playable = [name for name, one in PROFILES.items() if not one.unplayable(sut)]
+    claimed = options.profiles or [name for name in playable if name in sut.profiles]
+    chosen = Catalogue(rule for name in claimed for rule in PROFILES[name].rules)
     if options.rules:
         wanted = {CATALOGUE[rule].id for rule in options.rules}
         chosen = Catalogue(rule for rule in chosen if rule.id in wanted)
     if not len(chosen):
         raise UsageError(
-            f"no rule is selected: {sut.name} claims {', '.join(sut.profiles)}, and the lab plays"
-            f" {', '.join(p for p in PROFILES if not unplayable(sut, p)) or 'nothing'} on it"
+            f"no rule is selected: {sut.name} claims {claims}, and the lab plays"
+            f" {', '.join(playable) or 'nothing'} on it"
         )
     return chosen
 
 
-def _check_world(sut: Sut, world: str) -> None:
-    if world == "external" and sut.startable:
-        raise UsageError(f"{sut.name} is started by the lab; external are systems of SUT files")
-    if world != "external" and not sut.startable:
-        raise UsageError(f"only built-in systems can be started in {world}; others are external")
-    if world == "sim" and sut.reference is None:
-        raise UsageError(f"{sut.name} cannot be simulated: only the reference can")
-    if world == "docker" and not sut.apache_kafka:
-        raise UsageError(f"{sut.name} has no image yet: only apache-kafka is started in docker")
-    for waiver in sut.waivers:
-        CATALOGUE[waiver.rule]
-
-
 def _plan(options: Options, world: str, rules: Iterable[Any]) -> Plan:
-    if world not in WORLDS:
-        raise UsageError(f"there is no world {world!r}; known: {', '.join(WORLDS)}")
     wanted = {rule.id: rule.profile for rule in rules}
     return Plan(
         world=world,
         seed=options.seed,
         profiles=tuple(sorted(set(wanted.values()))),
-        scenarios=tuple(s for s in SCENARIOS if wanted.keys() & set(s.rules)),
         rules=tuple(wanted),
         whole=not options.rules and options.rounds > 0,
         day=options.today,
@@ -222,18 +205,14 @@ def _header(
     }
 
 
-def _record(run_: Run, sut: Sut, plan: Plan, stage: Stage) -> Recorded:
-    if MIGRATION in plan.profiles:
-        with stage("smoke") as line:
-            line.done(f"{smoke(run_, sut, plan)} calls answered")
+def _record(run_: Run, sut: Sut, plan: Plan, stage: Stage) -> None:
+    with stage("smoke") as line:
+        line.done(f"{smoke(run_, sut, plan)} calls answered")
     with stage("record") as line:
-        recorded = record(run_, sut, plan, progress=line.progress)
-        skipped = f", {len(recorded.skipped)} not playable here" if recorded.skipped else ""
-        said = [plural(len(recorded.campaigns), "campaign")] if recorded.campaigns else []
-        if MIGRATION in plan.profiles:
-            said += [plural(len(recorded.played), "scenario"), plural(plan.rounds, "round")]
-        line.done(f"{', '.join(said)}{skipped}")
-    return recorded
+        played = record(run_, sut, plan, progress=line.progress)
+        skipped = f", {len(played.skipped)} not playable here" if played.skipped else ""
+        said = ", ".join(plural(number, what) for what, number in played.counted.items())
+        line.done(f"{said}{skipped}")
 
 
 def _judge(folder: Path, options: Options, stage: Stage) -> Conclusion:

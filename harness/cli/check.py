@@ -12,7 +12,7 @@ from harness.cli.certify import open_chosen_engine
 from harness.cli.check_many import check_many, lines_of_many
 from harness.cli.check_one import Asked, Found, check_one, verdict_word
 from harness.cli.check_run import check_run, is_run
-from harness.cli.grounds import KAFKA, LOG
+from harness.cli.grounds import KAFKA, profile_models
 from harness.cli.progress import Stage, plural, printable
 from harness.cli.report import LOCAL, SMALL_BYTES
 from harness.cli.runs import RUNS, find_run
@@ -24,7 +24,7 @@ from spark_checkers.search_history import SEARCHED
 
 __all__ = ["MODELS", "Asked", "engine_for", "find_history", "refuse_unknown_model", "run"]
 
-MODELS = (LOG, KAFKA, *SEARCHED)
+MODELS = (*profile_models(), KAFKA, *SEARCHED)
 
 
 def run(where: str, asked: Asked, *, as_json: bool) -> int:

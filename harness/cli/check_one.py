@@ -20,7 +20,7 @@ from typing import Any
 
 from conformance.catalogue import CATALOGUE
 from conformance.catalogue.kafka import jepsen
-from harness.cli.grounds import KAFKA, LOG, called_for, is_reference
+from harness.cli.grounds import KAFKA, called_for, is_reference, model_of, profile_models
 from harness.history import History, write_tables
 from harness.history.sources import Source
 from harness.rules import Catalogue, Judgement, Verdict
@@ -90,14 +90,15 @@ def _judge(
         return found
     if asked.ww_deps:
         raise UsageError("--ww-deps is about transactions: it goes with --model kafka")
-    if isinstance(called, str) and called != LOG:
+    if isinstance(called, str):
+        called = profile_models().get(called, called)
+    if isinstance(called, str):
         return search_history(history, asked.model, initial_value(asked.initial), engine, scratch)
-    profiles = ("classic",) if called == LOG else called
     tables = write_tables(history, scratch / "tables")
     judgement = judge_history(
         history,
         tables,
-        rules_of(profiles),
+        rules_of(called),
         engine,
         reference=is_reference(history),
         progress=progress,
@@ -110,7 +111,7 @@ def _judge(
         say(line)
     engine.load("ops", tables["ops"])
     operations = int(engine.rows("SELECT count(*) AS ops FROM ops")[0]["ops"])
-    return found_by_rules(judgement, profiles, operations)
+    return found_by_rules(judgement, called, operations)
 
 
 def verdict_word(found: Found) -> str:
@@ -148,7 +149,7 @@ def found_by_rules(judgement: Judgement, profiles: Sequence[str], operations: in
     damaged = bool(judgement.problems)
     return {
         "valid": None if damaged else False if failed else True if sound else None,
-        "model": LOG if tuple(profiles) == ("classic",) else "rules",
+        "model": model_of(profiles),
         "ops": operations,
         "keys": len(shown),
         "anomalies": [

@@ -1,24 +1,26 @@
 """By what a history asks to be judged, when nobody says.
 
-The profiles of its header; without any, those that its first operations call for. Sends and polls
-ask for the model `kafka`, other operations of a history from elsewhere for a search.
+The profiles of its header; without any, those that its first operations call for, or all. Sends
+and polls ask for the model `kafka`, other operations of a history from elsewhere for a search.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
 
+from conformance.profiles import PROFILES
 from harness.errors import UsageError
-from harness.history import REGISTER_CALLS, History
+from harness.history import History
 from harness.history.micro_operations import MICRO_OPERATIONS
+from harness.sut.adapter import adapter_of
 from spark_checkers.side_by_side import JudgingProfile
 
-LOG = "log"
 KAFKA = "kafka"
+RULES = "rules"
 SEARCH = "search"
 
 _LOOKED_AT = 1_000
-_LOG_REQUESTS = frozenset({"produce", "fetch", "list_offsets", "delete_records"})
 
 
 def called_for(history: History) -> str | tuple[str, ...]:
@@ -34,8 +36,19 @@ def called_for(history: History) -> str | tuple[str, ...]:
         return KAFKA
     if imported:
         return SEARCH
-    found = ("classic",) if done & _LOG_REQUESTS else ()
-    return (*found, "migration") if done & REGISTER_CALLS or not found else found
+    found = tuple(name for name, profile in PROFILES.items() if done & profile.operations)
+    return found or tuple(PROFILES)
+
+
+def profile_models() -> dict[str, tuple[str, ...]]:
+    """The models that stand for the rules of a profile."""
+    return {one.model: (name,) for name, one in PROFILES.items() if one.model}
+
+
+def model_of(profiles: Sequence[str]) -> str:
+    """What judging by the rules of some profiles is called."""
+    wanted = tuple(profiles)
+    return next((model for model, of in profile_models().items() if of == wanted), RULES)
 
 
 def _done(history: History) -> set[str]:
@@ -46,7 +59,7 @@ def _done(history: History) -> set[str]:
 
 def is_reference(history: History) -> bool:
     """Whether it is the reference that was recorded, which is held to more than others."""
-    return history.header.get("sut") == "reference"
+    return adapter_of(str(history.header.get("sut"))).by_our_reading
 
 
 def ground_of(history: History) -> JudgingProfile | None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
 from conformance.catalogue import CATALOGUE
-from conformance.mutants import ONLY_SIMULATED, AnyMutant, built_in, from_file
+from conformance.mutants import from_file
+from conformance.profiles import PROFILES, built_in_mutants
+from conformance.profiles.profile import AnyMutant
 from conformance.proofs import KILL_MATRIX
 from conformance.selfcheck import Matrix, kill_matrix
 from harness.cli.progress import Stage, plural
@@ -44,7 +46,7 @@ def run(
         line.done(f"{plural(len(chosen), 'mutant')} judged")
     if as_json:
         print(json.dumps(matrix.document(), indent=1))
-    left_out = _left_out(rules) if world != "sim" and mutants is None else ()
+    left_out = _left_out(rules, world) if mutants is None else {}
     for text in _lines(matrix, left_out):
         stage.say(text)
     if record and matrix.sound and not matrix.survivors:
@@ -57,7 +59,7 @@ def run(
 
 
 def _chosen(rules: Sequence[str], mutants: Path | None, world: str) -> dict[str, AnyMutant]:
-    available = built_in(world) if mutants is None else dict(from_file(mutants))
+    available = built_in_mutants(world) if mutants is None else dict(from_file(mutants))
     if not available:
         raise UsageError(f"{mutants} defines no mutants; see conformance/README.md")
     for mutant in available.values():
@@ -74,13 +76,16 @@ def _chosen(rules: Sequence[str], mutants: Path | None, world: str) -> dict[str,
     return chosen
 
 
-def _left_out(rules: Sequence[str]) -> Sequence[str]:
-    """The mutants that would have been chosen, were they not seen in the simulation only."""
-    simulated = {mutant.name: mutant for mutant in _chosen(rules, None, "sim").values()}
-    return sorted(name for name in ONLY_SIMULATED if name in simulated)
+def _left_out(rules: Sequence[str], world: str) -> Mapping[str, str]:
+    """The mutants that would have been chosen if they could show in this world, and why not."""
+    unseen = {name: why for one in PROFILES.values() for name, why in one.left_out(world).items()}
+    if not unseen:
+        return {}
+    known = {mutant.name for mutant in _chosen(rules, None, "sim").values()}
+    return {name: why for name, why in sorted(unseen.items()) if name in known}
 
 
-def _lines(matrix: Matrix, left_out: Sequence[str]) -> Iterator[str]:
+def _lines(matrix: Matrix, left_out: Mapping[str, str]) -> Iterator[str]:
     yield ""
     for row in matrix.rows:
         mark = "✓" if row.killed else "×"
@@ -90,8 +95,8 @@ def _lines(matrix: Matrix, left_out: Sequence[str]) -> Iterator[str]:
             yield from wrapped("    not seen by  ", " ".join(row.missed))
         if row.outcome.broken:
             yield from wrapped("    lab broken   ", row.outcome.broken)
-    for name in left_out:
-        yield from wrapped(f"· {name:<38}", f"only in sim: {ONLY_SIMULATED[name]}")
+    for name, why in left_out.items():
+        yield from wrapped(f"· {name:<38}", f"only in sim: {why}")
     yield ""
     if matrix.unexercised:
         yield from wrapped("× never exercised: ", " ".join(matrix.unexercised))

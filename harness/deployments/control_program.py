@@ -192,6 +192,11 @@ class ControlProgram:
         await asyncio.to_thread(talk.program.kill)
         return len(before - members(talk.program.pid))
 
+    @property
+    def pid(self) -> int | None:
+        """The process of the program, if there is one."""
+        return None if self._talk is None else self._talk.program.pid
+
     async def pause(self) -> int:
         """SIGSTOP, and take in what was printed before; the number of its process group."""
         if self._talk is None:

@@ -126,6 +126,44 @@ urgency: ContextVar[asyncio.Event | None] = ContextVar("urgency", default=None)
 a simulated client takes its time; elsewhere it means nothing."""
 
 
+class SimulatedLevers(Levers, Protocol):
+    """What can be done to simulated machines besides; `offered` names these, too."""
+
+    async def lose_power(self, node: str) -> Lever:
+        """Turn its machine off without a word; what was not synced may be gone."""
+        ...
+
+    async def conflicts(
+        self, service: str, caller: str | None = None, *, times: int | None = None
+    ) -> Lever:
+        """Give up on calls in favour of others; at most so many."""
+        ...
+
+    async def disk_full(self, node: str) -> Lever:
+        """Leave no room on its disk."""
+        ...
+
+    async def disk_slow(self, node: str, seconds: float) -> Lever:
+        """Changes of its disk take so much longer."""
+        ...
+
+    async def disk_failing(self, node: str) -> Lever:
+        """Answer changes of its disk with an error and do nothing."""
+        ...
+
+    async def sync_failing(self, node: str) -> Lever:
+        """Let its syncs fail, and never sync what they should have."""
+        ...
+
+    async def shift_clock(self, node: str, milliseconds: int) -> Lever:
+        """Move its time of day."""
+        ...
+
+    async def drift_clock(self, node: str, rate: float) -> Lever:
+        """Let its clocks run at this rate."""
+        ...
+
+
 class ClientLost(OSError):
     """The client was killed while it waited for an answer."""
 
@@ -168,6 +206,8 @@ class Deployment(Protocol):
     probes: frozenset[str]
     pace: float
     """Seconds of this world for one second of a program: processes are given more time."""
+    upgrades: bool
+    """Whether its control plane can begin with an older schema."""
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Carry out work inside the loop of this world until it is done. From outside only."""
@@ -196,4 +236,8 @@ class Deployment(Protocol):
 
     async def client(self, name: str) -> Client:
         """The client of that name, made when first asked for; its node is `client-NAME`."""
+        ...
+
+    async def upgrade(self, logs: Sequence[tuple[str, int]]) -> None:
+        """Create logs (topic, partition) under the older schema, then run the migrations left."""
         ...

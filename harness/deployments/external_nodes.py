@@ -15,6 +15,7 @@ from pathlib import Path
 
 from kio.schema.create_topics.v7.request import CreateTopicsRequest
 from kio.schema.delete_records.v2.request import DeleteRecordsRequest
+from kio.schema.delete_topics.v6.request import DeleteTopicsRequest
 from kio.schema.fetch.v12.request import FetchRequest
 from kio.schema.list_offsets.v8.request import ListOffsetsRequest
 from kio.schema.metadata.v12.request import MetadataRequest
@@ -40,6 +41,7 @@ PAUSE_S = 0.1
 ASKED = (
     CreateTopicsRequest,
     DeleteRecordsRequest,
+    DeleteTopicsRequest,
     FetchRequest,
     ListOffsetsRequest,
     MetadataRequest,

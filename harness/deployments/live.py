@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -19,7 +19,7 @@ from harness.deployments.live_client import LiveClient
 from harness.deployments.live_levers import HURTING, LiveLevers, address_of, files_in
 from harness.deployments.nodes import LoggingNodes, Nodes
 from harness.deployments.plan import CONTROLLER, FIRST_CLIENT_ID, broker_name
-from harness.errors import UsageError
+from harness.errors import LabBroken, UsageError
 from harness.history import Run
 from harness.history.recorder import Recorder
 from harness.history.run_slot import take_slot
@@ -39,6 +39,7 @@ class LiveDeployment:
     """Nodes that run, and the links between them; leaving it ends the loop, not the nodes."""
 
     pace = 1.0
+    upgrades = False
 
     def __init__(
         self,
@@ -122,6 +123,10 @@ class LiveDeployment:
     def now_ns(self) -> int:
         """The host's clock that never goes back."""
         return time.monotonic_ns()
+
+    async def upgrade(self, logs: Sequence[tuple[str, int]]) -> None:
+        """Not here, unless a subclass says so."""
+        raise LabBroken("this deployment has no schema of ours to upgrade")
 
     def make_levers(self, hurting: frozenset[str]) -> LiveLevers:
         """Its levers; subclasses make some that also act on services."""

@@ -81,6 +81,7 @@ class ProcessDeployment(LiveDeployment):
             part=part,
             shard=shard,
         )
+        self.upgrades = plan.control_plane is not None
         if parts.database is not None:
             self.offer("control_plane", lambda: asyncio.to_thread(self._database().probe))
         if parts.s3_server is not None:

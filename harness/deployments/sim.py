@@ -52,6 +52,7 @@ class SimDeployment:
         self.recorder = recorder
         self.network = sim.lab
         self.brokers = plan.broker_ids
+        self.upgrades = plan.control_plane == "postgres"
         self.run = sim.run
         self._database = database
         self._clients: dict[str, SimClient] = {}

@@ -19,7 +19,7 @@ from harness.errors import LabBroken
 from harness.levers import Counts, Lever, has_acted
 from harness.simulation.clock import NS
 from harness.simulation.gate import Act
-from harness.simulation.levers import CallHold, SimLever
+from harness.simulation.lever import CallHold, SimLever
 from harness.simulation.simulation import Simulation
 
 How = Literal["vanished", "torn", "corrupt"]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from harness.errors import LabBroken
 from harness.simulation.bell import Bell
-from harness.simulation.levers import SimLever
+from harness.simulation.lever import SimLever
 from harness.simulation.observer import Observer
 from harness.simulation.simulation import Simulation
 from reference_impl.control_plane.port import Reply

@@ -131,7 +131,7 @@ class Recorder:
                 f=f,
                 arguments=arguments,
             )
-            line = self._operation_line(operation, "invoke")
+            line = {**self._operation_line(operation, "invoke"), "client": client}
             given = operation.arguments.items()
             line.update((name, _jsonable(value)) for name, value in given if name not in line)
             self._writer.write(line)

@@ -130,6 +130,7 @@ class RowBuilder:
         invoke, completion = operation.invoke, operation.completion or {}
         stored = completion.get("stored") or {}
         call: Row = {
+            "client": invoke.get("client"),
             "boundary": invoke.get("boundary"),
             "leader_epoch": invoke.get("leader_epoch"),
             "entries": _entries(_distinct(invoke.get("entries"))),

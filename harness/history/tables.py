@@ -80,6 +80,7 @@ detail        string  what was wrong with an answer that cannot be read; null ot
         "call of the boundary register",
         _OPERATION
         + """
+client              string  name of the client that asked; null if it has none
 boundary            bigint  the boundary asked for; -1 asks for a reset
 leader_epoch        bigint  the epoch asked with; null if none was given
 entries             string  the producer entries given, sorted, as JSON text

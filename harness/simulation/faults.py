@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from harness.levers import has_acted
 from harness.simulation.gate import Act
-from harness.simulation.levers import OutOfPlace, SimLever
+from harness.simulation.lever import OutOfPlace, SimLever
 from harness.simulation.link_faults import Hosts
 from harness.simulation.observer import Observer
 

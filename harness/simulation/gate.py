@@ -64,6 +64,7 @@ class Condition:
     slower_ns: int = 0
     holds: bool = False
     holds_replies: bool = False
+    gives_up_ns: int | None = None  # after which a caller waits no longer for what is held
     loses_replies: bool = False
     severs: bool = False  # replies that are under way are lost, too
     left: int | None = None  # how many more effects it befalls; no limit
@@ -95,7 +96,14 @@ class Condition:
         self.held.append((process, waiter))
         if not process.alive:
             self.drop(process)
+        if self.gives_up_ns is not None:
+            waiter.get_loop().call_later(self.gives_up_ns / NS, self._give_up, waiter)
         return await waiter
+
+    def _give_up(self, waiter: _Waiter) -> None:
+        if not waiter.done():
+            self.held = [one for one in self.held if one[1] is not waiter]
+            waiter.set_result(Trouble.REFUSED)
 
     def release(self, count: int | None = None, trouble: Trouble | None = None) -> int:
         """Let what is held go, oldest first, into trouble if any; how many there were."""
@@ -194,11 +202,13 @@ class Effects:
         trouble = next((one.trouble for one in biting if one.trouble is not None), None)
         return trouble, any(one.loses_replies for one in biting)
 
-    async def befall_reply(self, process: Process, effect: Effect[Result]) -> None:
-        """Where replies are held, this one waits."""
+    async def befall_reply(self, process: Process, effect: Effect[Result]) -> bool:
+        """Where replies are held, this one waits; whether it is lost there."""
         for condition in self._each(process, effect):
-            if condition.holds_replies:
-                await condition.hold(process, self.loop.create_future())
+            waits = condition.holds_replies
+            if waits and await condition.hold(process, self.loop.create_future()) is not None:
+                return True
+        return False
 
     def severed(self, process: Process, effect: Effect[Result]) -> bool:
         """Whether a reply that arrives now comes from a service that is gone; counted."""
@@ -292,9 +302,9 @@ class SimGate:
         try:
             await effects.pass_time(effects.travel_ns(effect.port))
             outcome = await self._carried_out(effect, number, act)
-            await effects.befall_reply(self._process, effect)
+            lost = await effects.befall_reply(self._process, effect)
             await effects.pass_time(effects.travel_ns(effect.port))
-            if outcome.done and effects.severed(self._process, effect):
+            if lost or (outcome.done and effects.severed(self._process, effect)):
                 outcome = _Outcome(lambda: effect.failed(Trouble.LOST))
         finally:
             effects.under_way[place] -= 1

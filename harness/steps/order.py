@@ -1,8 +1,8 @@
-"""What a step of a script can do, and when.
+"""What clients of the control plane can do, and when.
 
 A client has one operation open at most. Where it stands is one of a few states, and which verb is
-legal in which state is a table; the player, the parser and the generator all ask the same table,
-so a script that parses can be played and a generated one parses.
+legal in which state is a table; the vocabulary, which reads steps and carries them out, and the
+generator ask the same table, so a text that parses can be played and a generated one parses.
 
     idle ──begin──► sent ──end──► idle          any of them ──pause──► the same, paused
     idle ──hold───► held ──release──► idle      sent, held  ──kill───► idle
@@ -13,11 +13,10 @@ The pseudo-client `lab` does things to the control plane itself; its table has a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 
-LAB = "lab"
+from harness.steps.step import LAB, Step
 
 
 class Takes(Enum):
@@ -29,41 +28,31 @@ class Takes(Enum):
     LOGS = "the logs to create first (t=, p=)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verb:
-    """One verb: who says it, what follows it, what it means."""
-
-    name: str
-    takes: Takes
-    meaning: str
-    lab: bool = False
-
-
-def _verbs(*verbs: Verb) -> Mapping[str, Verb]:
-    return MappingProxyType({verb.name: verb for verb in verbs})
-
-
-CLIENT_VERBS = _verbs(
-    Verb(name="call", takes=Takes.A_CALL, meaning="send it and wait for the reply"),
-    Verb(name="begin", takes=Takes.A_CALL, meaning="send it, do not wait"),
-    Verb(name="end", takes=Takes.NOTHING, meaning="wait for the reply of what was begun"),
-    Verb(name="hold", takes=Takes.A_CALL, meaning="send it, keep it in the network"),
-    Verb(name="step", takes=Takes.NOTHING, meaning="let one transaction of it through"),
-    Verb(name="release", takes=Takes.NOTHING, meaning="let it go and wait for the reply"),
-    Verb(name="lose", takes=Takes.MAYBE_A_CALL, meaning="it is carried out, its reply is lost"),
-    Verb(name="drop", takes=Takes.MAYBE_A_CALL, meaning="it is lost before anyone sees it"),
-    Verb(name="kill", takes=Takes.NOTHING, meaning="kill -9 the agent with its operation open"),
-    Verb(name="pause", takes=Takes.NOTHING, meaning="SIGSTOP the agent: a zombie in the making"),
-    Verb(name="resume", takes=Takes.NOTHING, meaning="SIGCONT the agent"),
+CLIENT_VERBS: Mapping[str, Takes] = MappingProxyType(
+    {
+        "call": Takes.A_CALL,
+        "begin": Takes.A_CALL,
+        "end": Takes.NOTHING,
+        "hold": Takes.A_CALL,
+        "step": Takes.NOTHING,
+        "release": Takes.NOTHING,
+        "lose": Takes.MAYBE_A_CALL,
+        "drop": Takes.MAYBE_A_CALL,
+        "kill": Takes.NOTHING,
+        "pause": Takes.NOTHING,
+        "resume": Takes.NOTHING,
+    }
 )
 
-LAB_VERBS = _verbs(
-    Verb(name="refuse", takes=Takes.NOTHING, lab=True, meaning="refuse and reset connections"),
-    Verb(name="heal", takes=Takes.NOTHING, lab=True, meaning="accept connections again"),
-    Verb(name="break", takes=Takes.NOTHING, lab=True, meaning="answer with a hard error"),
-    Verb(name="mend", takes=Takes.NOTHING, lab=True, meaning="answer properly again"),
-    Verb(name="probe", takes=Takes.NOTHING, lab=True, meaning="record the rows of the store"),
-    Verb(name="upgrade", takes=Takes.LOGS, lab=True, meaning="run the remaining migrations"),
+LAB_VERBS: Mapping[str, Takes] = MappingProxyType(
+    {
+        "refuse": Takes.NOTHING,
+        "heal": Takes.NOTHING,
+        "break": Takes.NOTHING,
+        "mend": Takes.NOTHING,
+        "probe": Takes.NOTHING,
+        "upgrade": Takes.LOGS,
+    }
 )
 
 ALL_VERBS = frozenset(CLIENT_VERBS) | frozenset(LAB_VERBS)
@@ -144,10 +133,14 @@ class Order:
             self._advance_lab(verb)
             return
         stand = self.stand(client)
-        if CLIENT_VERBS[verb].takes is Takes.MAYBE_A_CALL and with_call != (stand is Stand.IDLE):
+        if CLIENT_VERBS[verb] is Takes.MAYBE_A_CALL and with_call != (stand is Stand.IDLE):
             need = "a call must follow" if stand is Stand.IDLE else "no call may follow"
             raise OutOfOrder(f"{client} {verb}: {client} is {stand.value}, so {need}")
         self._clients[client] = NEXT[stand][verb]
+
+    def follow(self, step: Step) -> None:
+        """Take this step, or say why it cannot be taken."""
+        self.advance(step.actor, step.verb, with_call=step.f is not None)
 
     def _advance_lab(self, verb: str) -> None:
         if verb in OUTAGES:

@@ -9,7 +9,7 @@ is recorded with it.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -53,8 +53,13 @@ def step_of(document: Mapping[str, Any]) -> Step:
 
 def step_line(step: Step) -> str:
     """The step as one line: `nemesis kill target="leader of t-0" lasts=200`."""
-    given = (f"{name}={_written(value)}" for name, value in step.arguments.items())
-    return " ".join([step.actor, step.verb, *([step.f] if step.f else []), *given])
+    return " ".join(step_words(step))
+
+
+def step_words(step: Step) -> list[str]:
+    """The words of its line."""
+    given = [f"{name}={_written(value)}" for name, value in step.arguments.items()]
+    return [step.actor, step.verb, *([step.f] if step.f else []), *given]
 
 
 def read_step(line: str, number: int | None = None) -> Step:
@@ -62,15 +67,21 @@ def read_step(line: str, number: int | None = None) -> Step:
     words = shlex.split(line, comments=True)
     if len(words) < 2:
         raise ValueError("a step has an actor and a verb")
+    arguments = MappingProxyType(arguments_of(words[2:]))
+    return Step(actor=words[0], verb=words[1], arguments=arguments, line=number)
+
+
+def arguments_of(words: Iterable[str]) -> dict[str, Any]:
+    """What words like `key=value` give; ValueError if they are others."""
     arguments: dict[str, Any] = {}
-    for word in words[2:]:
+    for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name:
             raise ValueError(f"{word!r} is not key=value")
         if name in arguments:
             raise ValueError(f"{name!r} is given twice")
         arguments[name] = _read(value)
-    return Step(actor=words[0], verb=words[1], arguments=MappingProxyType(arguments), line=number)
+    return arguments
 
 
 def read_steps(text: str) -> list[Step]:

@@ -9,21 +9,27 @@ A verb is an async method that is given the step and its arguments by name. It r
 of the deployment, live or simulated, and returns when the step is over; what it began and left
 open (a load, a fault) goes on. A step that is out of place, because others were taken away,
 does nothing. A verb that is not to be drawn is only ever written.
+
+A vocabulary also reads and writes its steps as text (`harness.steps.text`). By default what follows
+a verb are the arguments of its method, `key=value`; one with calls of its own says how they look.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
-from harness.steps.step import Step
+from harness.steps.step import Step, arguments_of, step_words
+from harness.steps.words import allowed
 
 Choices = Sequence[Any] | Callable[[Any], Sequence[Any]]  # or what makes the list for a trial
 Does = Callable[..., Awaitable[None]]
 ACTOR = "actor"
 _MARK = "_tidemark_verb"
+_GIVEN = ("self", "step")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +61,7 @@ def verb(*, drawn: bool = True, **lists: Choices) -> Callable[[Does], Does]:
 
     def mark(method: Does) -> Does:
         sentence = (method.__doc__ or "").strip().partition("\n")[0]
-        name = method.__name__.replace("_", "-")
+        name = method.__name__.rstrip("_").replace("_", "-")  # `break_` is the verb `break`
         setattr(method, _MARK, Verb(name=name, does=sentence, lists=lists if drawn else None))
         return method
 
@@ -67,6 +73,10 @@ class Speaks(Protocol):
 
     def speaks(self, step: Step) -> bool:
         """Whether a step is in this vocabulary."""
+        ...
+
+    def verbs_here(self, actor: str) -> Sequence[str]:
+        """The verbs that this actor has here."""
         ...
 
     async def resolve(self, step: Step) -> Mapping[str, Any]:
@@ -103,9 +113,42 @@ class Vocabulary:
             if one.lists is not None and name not in without
         )
 
+    @classmethod
+    def verbs_of(cls, actor: str) -> Sequence[str]:
+        """The verbs that this actor has, wherever it is."""
+        return tuple(cls.verbs) if not cls.actors or actor in cls.actors else ()
+
+    @classmethod
+    def read_line(cls, actor: str, verb: str, words: Sequence[str], line: int | None) -> Step:
+        """The step of a line, by the words after its verb; ValueError says what is wrong."""
+        arguments = arguments_of(words)
+        method = inspect.signature(getattr(cls, cls._methods[verb]))
+        taken = {name: one for name, one in method.parameters.items() if name not in _GIVEN}
+        for name in arguments:
+            if name not in taken:
+                raise ValueError(f"{verb} takes no {name!r}; {allowed(taken, near=name)}")
+        for name, one in taken.items():
+            if one.default is one.empty and name not in arguments:
+                raise ValueError(f"{verb} needs {name}=")
+        return Step(actor=actor, verb=verb, arguments=MappingProxyType(arguments), line=line)
+
+    @classmethod
+    def words_of(cls, step: Step) -> list[str]:
+        """The words of a line that reads as this step."""
+        return step_words(step)
+
+    @classmethod
+    def follow_order(cls) -> Callable[[Step], None]:
+        """What is called with each step in turn and raises ValueError at one out of order."""
+        return lambda step: None
+
+    def verbs_here(self, actor: str) -> Sequence[str]:
+        """The verbs that this actor has here."""
+        return self.verbs_of(actor)
+
     def speaks(self, step: Step) -> bool:
         """Whether a step is in this vocabulary."""
-        return step.verb in self.verbs and (not self.actors or step.actor in self.actors)
+        return step.verb in self.verbs_here(step.actor)
 
     async def resolve(self, step: Step) -> Mapping[str, Any]:
         """Nothing is symbolic, unless a subclass says so."""

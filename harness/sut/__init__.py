@@ -8,6 +8,8 @@ from harness.errors import (
     ProtocolBreach,
     UsageError,
 )
+from harness.sut.adapter import WORLDS, Adapter, register
+from harness.sut.built_in import apache_kafka_sut, reference_sut
 from harness.sut.file import SutFileError, find_sut, read_sut
 from harness.sut.model import (
     PROFILES,
@@ -15,12 +17,12 @@ from harness.sut.model import (
     Reference,
     Sut,
     Waiver,
-    apache_kafka_sut,
-    reference_sut,
 )
 
 __all__ = [
     "PROFILES",
+    "WORLDS",
+    "Adapter",
     "AdapterError",
     "CannotConnect",
     "Hook",
@@ -36,4 +38,5 @@ __all__ = [
     "find_sut",
     "read_sut",
     "reference_sut",
+    "register",
 ]

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from harness.errors import UsageError
+from harness.sut.built_in import built_in_names, built_in_sut
 from harness.sut.model import (
     HOOK_SCHEMES,
     PROFILES,
@@ -25,12 +26,9 @@ from harness.sut.model import (
     Setting,
     Sut,
     Waiver,
-    apache_kafka_sut,
     mentions_environment,
-    reference_sut,
 )
 
-REFERENCE, APACHE_KAFKA = BUILT_IN = ("reference", "apache-kafka")
 SIZE_LIMIT_BYTES = 1 << 20
 
 _TABLES = ("sut", "client", "hooks", "waiver")
@@ -53,18 +51,12 @@ class SutFileError(UsageError):
 
 def find_sut(name_or_path: str) -> Sut:
     """A built-in system by name, anything else as a path to a SUT file."""
-    if name_or_path == REFERENCE:
-        return reference_sut()
-    if name_or_path == APACHE_KAFKA:
-        from harness.processes.kafka_release import VERSION  # it needs our errors
-
-        return apache_kafka_sut(version=VERSION)
+    if built_in := built_in_sut(name_or_path):
+        return built_in
     path = Path(name_or_path)
     if not path.is_file():
-        raise UsageError(
-            f"no SUT {name_or_path!r}: give {' or '.join(map(repr, BUILT_IN))} or the path of a"
-            " SUT file (TOML)"
-        )
+        known = " or ".join(map(repr, built_in_names()))
+        raise UsageError(f"no SUT {name_or_path!r}: give {known} or the path of a SUT file (TOML)")
     return read_sut(path)
 
 
@@ -85,7 +77,7 @@ def read_sut(path: Path) -> Sut:
         folder=path.resolve().parent,
     )
     _refuse_unknown("[sut]", about, _SUT_KEYS, problems)
-    if sut.name in BUILT_IN:
+    if sut.name in built_in_names():
         problems.append(f"[sut] name: {sut.name!r} is the built-in system; take another name")
     if not sut.bootstrap and not sut.hooks:
         problems.append("[sut] has no bootstrap and there are no hooks: nothing could be observed")

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from harness.errors import UsageError
+from harness.sut.adapter import Adapter, adapter_of
 
 Setting = str | int | float | bool
 
@@ -39,8 +40,6 @@ HOOK_SCHEMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "trace": ("file:",),
     }
 )
-
-CONTROL_PLANES: tuple[str, ...] = ("memory", "postgres")
 
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
@@ -98,12 +97,16 @@ class Sut:
     waivers: tuple[Waiver, ...] = ()
     folder: Path | None = None
     reference: Reference | None = None
-    apache_kafka: bool = False
 
     @property
-    def startable(self) -> bool:
-        """Whether the lab starts it; all it knows of any other is what its file says."""
-        return self.reference is not None or self.apache_kafka
+    def adapter(self) -> Adapter:
+        """How it is started or found."""
+        return adapter_of(self.name)
+
+    @property
+    def mutants(self) -> tuple[str, ...]:
+        """The mutants of the reference that it runs with."""
+        return self.reference.mutants if self.reference else ()
 
     def client_settings(self, environment: Mapping[str, str]) -> dict[str, Setting]:
         """The settings with each `${NAME}` filled in; for the client's eyes only."""
@@ -126,25 +129,3 @@ def _filled(key: str, value: Setting, environment: Mapping[str, str]) -> Setting
 def mentions_environment(value: str) -> bool:
     """Whether a setting takes its value from the environment."""
     return _REFERENCE.search(value) is not None
-
-
-def reference_sut(
-    *, control_plane: str | None = None, mutants: tuple[str, ...] = (), version: str = "2026.1"
-) -> Sut:
-    """The built-in reference, whole or with decisions made wrong on purpose."""
-    if control_plane is not None and control_plane not in CONTROL_PLANES:
-        known = ", ".join(CONTROL_PLANES)
-        raise UsageError(f"the reference has no control plane {control_plane!r}; known: {known}")
-    return Sut(
-        name="reference",
-        version=version,
-        profiles=("classic", "migration"),
-        reference=Reference(control_plane=control_plane, mutants=mutants),
-    )
-
-
-def apache_kafka_sut(*, version: str) -> Sut:
-    """Apache Kafka, started from its own jars (`harness/deployments/apache_kafka`)."""
-    return Sut(
-        name="apache-kafka", version=version, profiles=("classic", "tiered"), apache_kafka=True
-    )

@@ -19,11 +19,11 @@ from collections.abc import Iterable
 from random import Random
 
 from harness.errors import UsageError
-from harness.steps.order import ALL_VERBS, CLIENT_VERBS, LAB, OUTAGES, Order, Stand, Takes
-from harness.steps.step import Step
-from harness.steps.text import call_step
+from harness.steps.order import ALL_VERBS, CLIENT_VERBS, OUTAGES, Order, Stand, Takes
+from harness.steps.step import LAB, Step
 from harness.sut.calls import Value
 from harness.workloads.belief import CREATE, GET, PRODUCERS, Belief, Question
+from harness.workloads.boundary_text import call_step
 from harness.workloads.races import RACES, Move, Race
 
 # How an idle client asks, and what happens next to what is open. Weights, not probabilities.
@@ -114,8 +114,8 @@ class _Author:
         if not legal:
             return
         verb = self._random.choices(legal, [weights.get(one, 1) for one in legal])[0]
-        asks = CLIENT_VERBS[verb].takes is Takes.A_CALL or (
-            CLIENT_VERBS[verb].takes is Takes.MAYBE_A_CALL and stand is Stand.IDLE
+        asks = CLIENT_VERBS[verb] is Takes.A_CALL or (
+            CLIENT_VERBS[verb] is Takes.MAYBE_A_CALL and stand is Stand.IDLE
         )
         self._say(client, verb, life, life.ask() if asks else None)
 

@@ -10,5 +10,8 @@ WHERE o.error IS NOT NULL
   AND NOT EXISTS (
     SELECT 1 FROM fault_windows v
     WHERE v.clock = o.clock AND v.fault <> w.fault
-      AND (v.target = 'control-plane' OR v.target = 'client-' || CAST(o.node AS STRING))
+      AND v.target IN (
+        'control-plane',
+        'client-' || coalesce(o.client, CAST(o.node AS STRING)),
+        'client-' || coalesce(o.client, CAST(o.node AS STRING)) || ' → control-plane')
       AND v.since <= o.answered AND coalesce(v.until, 9223372036854775807) >= o.began)

@@ -43,7 +43,7 @@ def test_a_short_campaign_finds_nothing_against_apache_kafka(tmp_path: Path) -> 
     free = {rule.id for rule in RULES if not rule.binds_others}
     seen = {one.rule.id: (one.verdict, one.reason) for one in judged if one.rule.id not in free}
     assert seen == dict.fromkeys(seen, (Verdict.PASS, ""))
-    assert "Kafka Server started" in (run.folder / "nodes/broker-1/server.log").read_text()
+    assert "Kafka Server started" in (run.folder / "nodes/classic/broker-1/server.log").read_text()
 
 
 @pytest.mark.foreign

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socketserver
 import sys
@@ -15,12 +16,14 @@ from pathlib import Path
 import pytest
 
 from conformance.catalogue import CATALOGUE
-from conformance.classic.arena import PROPERTIES
-from conformance.classic.campaign import FAULTS
+from conformance.classic.campaign import FAULTS, PROPERTIES, part_name
 from conformance.classic.lab import record_classic
-from conformance.classic.offers import BY_HOOK, NODES, part_name
-from conformance.lab import unplayable
+from conformance.classic.offers import BY_HOOK, NODES
+from conformance.profiles import PROFILES
 from harness.cli import certify
+from harness.clients.admin import leadership
+from harness.clients.operations import TopicPartition
+from harness.clients.raw import RawClient
 from harness.deployments import external_nodes
 from harness.deployments.external import external_deployment
 from harness.deployments.external_nodes import find_brokers
@@ -30,9 +33,12 @@ from harness.history import Run
 from harness.rules import Verdict
 from harness.sut import AdapterError, CannotConnect, Sut, UsageError, read_sut
 from harness.sut.process_hook import VERBS, ProcessHook
+from reference_impl.live.network import StreamNetwork
+from reference_impl.ports import Address
 from spark_checkers.engine import InlineEngine
 from spark_checkers.judge_history import judge_run
 
+UNKNOWN_TOPIC = 3
 RULES = CATALOGUE.of_profiles(("classic",)).played()
 FILE = """
 [sut]
@@ -82,6 +88,13 @@ def obeying(cluster: ProcessCluster, path: Path) -> Iterator[list[str]]:
         server.shutdown()
 
 
+def error_of(cluster: ProcessCluster, topic: str) -> int:
+    """What a broker says of a topic."""
+    host, _, port = cluster.address(broker_name(1)).rpartition(":")
+    client = RawClient(StreamNetwork(), Address(host, int(port)))
+    return asyncio.run(leadership(client, TopicPartition(topic, 0), timeout_s=5.0)).error
+
+
 @pytest.mark.process
 def test_without_a_hook_what_needs_no_fault_is_judged(
     cluster: ProcessCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -100,6 +113,9 @@ def test_without_a_hook_what_needs_no_fault_is_judged(
     assert set(told["faults"]["not_tried"]) == {part_name(fault) for fault in FAULTS}
     assert "– KFK-095  not observable: the lab has not started its nodes" in out
     assert not (tmp_path / "run" / "certificate.json").exists()
+    assert "smoke      ok      5 calls answered" in out
+    tag = Run.open(tmp_path / "run").header["topic_tag"]
+    assert {error_of(cluster, f"{name}-{tag}") for name in ("smoke", "classic")} == {UNKNOWN_TOPIC}
 
 
 @pytest.mark.process
@@ -122,7 +138,7 @@ def test_a_hook_lets_brokers_be_killed_paused_and_wiped(
     landed = engine.rows("SELECT fault FROM fault_windows WHERE landed")
     engine.close()
     faults = Counter(row["fault"] for row in landed)
-    assert faults == {"kill-node": 1, "pause-node": 2, "reimage-node": 1}
+    assert faults == {"kill": 1, "pause": 2, "reimage": 1}
     free = {rule.id for rule in RULES if not rule.binds_others}
     # Without a plan nothing says that the nodes cannot be seen.
     other = dict.fromkeys(free, Verdict.NOT_APPLICABLE) | {"KFK-095": Verdict.NO_PROOF}
@@ -196,10 +212,11 @@ def test_nobody_at_the_bootstrap_address_is_one_sentence() -> None:
 
 
 def test_clients_that_need_more_than_plaintext_cannot_be_played() -> None:
-    said = unplayable(heron(client={"security.protocol": "SASL_SSL"}), "classic")
+    unplayable = PROFILES["classic"].unplayable
+    said = unplayable(heron(client={"security.protocol": "SASL_SSL"}))
 
     assert said == "the raw client speaks PLAINTEXT only, and its clients need SASL_SSL"
-    assert unplayable(heron(client={"security.protocol": "plaintext"}), "classic") is None
+    assert unplayable(heron(client={"security.protocol": "plaintext"})) is None
 
 
 def test_classic_needs_an_address(tmp_path: Path) -> None:

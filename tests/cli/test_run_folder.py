@@ -123,7 +123,7 @@ TAMPERED: dict[str, tuple[Edit, str]] = {
     "two lines of the history": (edited("history.jsonl", swapped), "history.jsonl"),
     "a line of the history": (edited("history.jsonl", one_less), "history.jsonl"),
     "a line of a shard": (edited("shards/sim-0.jsonl", one_less), "history.jsonl"),
-    "a whole shard": (removed("shards/smoke.jsonl"), "history.jsonl"),
+    "a whole shard": (removed("shards/smoke-migration.jsonl"), "history.jsonl"),
     "the header": (
         edited("header.json", lambda raw: raw.replace(b'"seed":1', b'"seed":2', 1)),
         "header.json",
@@ -311,11 +311,11 @@ def test_what_is_no_document_is_named_and_not_waited_for(
 def test_a_shard_that_leads_nowhere_is_named(
     copy: Path, tidemark: Run, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    (copy / "shards/smoke.jsonl").unlink()
-    (copy / "shards/smoke.jsonl").symlink_to("nowhere")
+    (copy / "shards/smoke-migration.jsonl").unlink()
+    (copy / "shards/smoke-migration.jsonl").symlink_to("nowhere")
 
     assert tidemark("report 1") == 64
-    assert "cannot read runs/1/shards/smoke.jsonl" in capfd.readouterr().err
+    assert "cannot read runs/1/shards/smoke-migration.jsonl" in capfd.readouterr().err
 
 
 def test_a_verdict_is_never_written_through_a_link(

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from conformance.catalogue import CATALOGUE
-from conformance.lab import Plan, record, run_plan
+from conformance.lab import record, run_plan
+from conformance.profiles.profile import Plan
 from conformance.scenario import Scenario
 from harness.history import Run
+from harness.history.recorder import Recorder
 from harness.rules import Judged, Verdict
 from harness.sut import read_sut, reference_sut
-from harness.worlds.sim import SimTransport
 from spark_checkers.engine import InlineEngine
 from spark_checkers.judge import judge
 
@@ -37,10 +38,14 @@ UPGRADE = Scenario(
 )
 
 
+def plan(scenarios: tuple[Scenario, ...], rounds: int) -> Plan:
+    return Plan(world="sim", seed=1, profiles=("migration",), scenarios=scenarios, rounds=rounds)
+
+
 def verdicts(folder: Path, *scenarios: Scenario) -> dict[str, Judged]:
     sut = reference_sut(control_plane="memory")
     run = Run.create(folder / "run", run="test", sut=sut.name, world="sim", seed=1)
-    record(run, sut, Plan(world="sim", seed=1, scenarios=scenarios, rounds=0))
+    record(run, sut, plan(scenarios, rounds=0))
     engine = InlineEngine()
     judged = judge(run.folder, CATALOGUE, engine).judgement.judged
     engine.close()
@@ -54,13 +59,7 @@ def test_a_rule_whose_fault_landed_is_proven(tmp_path: Path) -> None:
 def test_a_rule_whose_fault_did_not_land_has_no_proof(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    really = SimTransport.hold
-
-    def toothless(self: SimTransport, operation: object) -> dict[str, int]:
-        really(self, operation)  # type: ignore[arg-type] # only handed on
-        return {"requests_held": 0}
-
-    monkeypatch.setattr(SimTransport, "hold", toothless)
+    monkeypatch.setattr(Recorder, "landed", lambda *_: None)
 
     judged = verdicts(tmp_path, LATE)["MIG-016"]
 
@@ -85,12 +84,12 @@ def test_a_run_that_broke_off_is_incomplete(
     def fail(*arguments: object, **options: object) -> None:
         raise RuntimeError("the generator failed")
 
-    monkeypatch.setattr("conformance.lab.generate", fail)
+    monkeypatch.setattr("conformance.profiles.migration.generate", fail)
     sut = reference_sut(control_plane="memory")
     run = Run.create(tmp_path / "run", run="test", sut=sut.name, world="sim", seed=1)
 
     with pytest.raises(RuntimeError):
-        record(run, sut, Plan(world="sim", seed=1, scenarios=(LATE,), rounds=1))
+        record(run, sut, plan((LATE,), rounds=1))
 
     assert not run.seal().complete
 
@@ -104,5 +103,5 @@ def test_as_many_brokers_are_expected_as_addresses_are_listed(tmp_path: Path) ->
             'profiles = ["classic"]\n',
             encoding="utf-8",
         )
-        plan = Plan(world="external", seed=1, profiles=("classic",))
-        assert run_plan(read_sut(file), plan).brokers == expected
+        classic = Plan(world="external", seed=1, profiles=("classic",))
+        assert run_plan(read_sut(file), classic).brokers == expected

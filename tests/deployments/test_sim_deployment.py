@@ -161,6 +161,25 @@ def test_a_cut_of_the_way_back_keeps_the_reply_of_what_was_done(bare: SimDeploym
     bare.run(play())
 
 
+@pytest.mark.parametrize(
+    ("sources", "targets", "done"),
+    [(["client-a"], [CONTROL_PLANE], []), ([CONTROL_PLANE], ["client-a"], ["t"])],
+    ids=["way there", "way back"],
+)
+def test_a_client_gives_up_on_a_link_that_stays_cut(
+    bare: SimDeployment, sources: list[str], targets: list[str], done: list[str]
+) -> None:
+    async def play() -> None:
+        client = await bare.client("a")
+        cut = await bare.levers.cut(sources, targets, both=False)
+        assert not await asks_control_plane(client)
+        await cut.release()
+
+    bare.run(play())
+    assert bare.now_ns() > 60_000_000_000
+    assert topics(bare) == done
+
+
 def test_a_call_that_one_lever_held_does_not_wait_for_one_that_is_over(
     bare: SimDeployment,
 ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conformance.catalogue import CATALOGUE
-from conformance.mutants import built_in
+from conformance.profiles import built_in_mutants
 from conformance.proofs import LINE_MAP
 from conformance.scenarios import SCENARIOS
 from harness.rules import Catalogue, CatalogueError, Rule
@@ -24,7 +24,7 @@ DESIGNS = Path(__file__).resolve().parents[3] / "shared" / "design"
 def problems_of(*rules: Rule) -> list[str]:
     catalogue = Catalogue(rules)
     covered = {rule.id: ["a scenario"] for rule in rules}
-    mutants = [m for m in built_in("sim").values() if m.name == "zero-counts-as-unset"]
+    mutants = [m for m in built_in_mutants("sim").values() if m.name == "zero-counts-as-unset"]
     known = [replace(m, rules=tuple(rule.id for rule in rules)) for m in mutants]
     return lint(catalogue, mutants=known, exercised_by=covered, decisions={"is-set": ()})
 
@@ -39,7 +39,7 @@ def test_the_catalogue_has_no_flaw() -> None:
 
     found = lint(
         CATALOGUE,
-        mutants=[*built_in("sim").values(), *built_in("process").values()],
+        mutants=[*built_in_mutants("sim").values(), *built_in_mutants("process").values()],
         exercised_by=exercised,
         decisions={name: decision.rules for name, decision in decisions().items()},
     )

@@ -53,7 +53,7 @@ def rows_of(text: str, topic: str, first_op: int) -> list[dict[str, object]]:
         client, call, *arguments = words
         row: dict[str, object] = dict.fromkeys(c.name for c in TABLES["boundary_ops"].columns)
         node = sum(map(ord, client))
-        row |= {"op": first_op + number, "process": node, "node": node}
+        row |= {"op": first_op + number, "process": node, "node": node, "client": client}
         row |= {"topic": topic, "partition": 0, "f": CALLS[call], "clock": "host"}
         row |= {"type": outcome[0], "began": int(began), "answered": int(ended)}
         row["ended"] = None if outcome[0] == "info" else int(ended)
@@ -90,7 +90,7 @@ def write_tables(folder: Path, rows: list[dict[str, object]]) -> dict[str, Path]
     windows = [
         ("control-plane-refused", "control-plane", 10, 19),
         ("control-plane-broken", "control-plane", 20, 30),
-        ("lose-reply", f"client-{ord('a')}", 20, 30),
+        ("lose-reply", "client-a → control-plane", 20, 30),
     ]
     faults = [
         {"fault": fault, "target": target, "clock": "host", "since": since, "until": until}

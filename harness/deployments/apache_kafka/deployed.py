@@ -1,12 +1,13 @@
 """Apache Kafka as a deployment: from its jars, or from its image by Docker.
 
-What its nodes said stays in the run folder.
+What its nodes said stays in the run folder, below the name of the shard.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from harness.deployments.apache_kafka.containers import ContainerKafka
 from harness.deployments.apache_kafka.isolated import IsolatedKafka
@@ -19,6 +20,10 @@ from harness.scratch import ScratchFolder
 LOGS = "nodes"  # in the run folder
 
 
+def _logs(run: Run, shard: str | None) -> Path:
+    return run.folder / LOGS / (shard or "main")
+
+
 @contextmanager
 def kafka_from_jars(
     run: Run, plan: DeploymentPlan, *, part: int = 0, shard: str | None = None
@@ -26,7 +31,7 @@ def kafka_from_jars(
     """Processes with links that can be cut; their data does not stay."""
     with (
         ScratchFolder("kafka") as folder,
-        IsolatedKafka(plan, logs=run.folder / LOGS, data=folder) as kafka,
+        IsolatedKafka(plan, logs=_logs(run, shard), data=folder) as kafka,
         LiveDeployment(
             run,
             kafka,
@@ -46,7 +51,7 @@ def kafka_from_image(
 ) -> Iterator[Deployment]:
     """Containers; the links between them are not cut."""
     with (
-        ContainerKafka(plan, logs=run.folder / LOGS) as kafka,
+        ContainerKafka(plan, logs=_logs(run, shard)) as kafka,
         LiveDeployment(
             run, kafka, world="docker", brokers=plan.broker_ids, part=part, shard=shard
         ) as deployed,

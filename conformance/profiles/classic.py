@@ -1,0 +1,86 @@
+"""The profile `classic`: a campaign of load and faults on one partition with three replicas.
+
+What plays it is imported when it is played: it needs the Kafka protocol, and whoever only looks at
+rules does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from conformance.classic import offers
+from conformance.classic.campaign import part_name, plan_of
+from conformance.profiles.profile import AnyMutant, Plan, Played, Profile, Progress
+from harness.deployments.deploy import deploy
+from harness.deployments.plan import DeploymentPlan
+from harness.history import Run
+from harness.history.plan import Part
+from harness.sut import Sut
+from harness.sut.adapter import BROKERS
+from reference_impl.decisions import load_mutant
+
+
+class Classic(Profile):
+    """Brokers and their clients."""
+
+    name = "classic"
+    needs = (BROKERS,)
+    model = "log"
+    operations = frozenset({"produce", "fetch", "list_offsets", "delete_records"})
+    promised = offers.PROMISED
+    optional = offers.OPTIONAL
+    decided_in = ("reference_impl",)
+
+    def deployment(self, sut: Sut, world: str) -> DeploymentPlan:
+        """Three brokers in three racks."""
+        return plan_of(sut.mutants)
+
+    def parts(self, plan: Plan) -> tuple[Part, ...]:
+        """The faults of the campaign, and the look at nodes."""
+        return offers.planned_parts()
+
+    def smoke(self, run: Run, sut: Sut, plan: Plan) -> int:
+        """Five requests that any cluster answers."""
+        from conformance.classic.smoke import smoke
+
+        roles, at = self.deployment(sut, plan.world), self.smoke_shard
+        with deploy(sut, roles, run=run, world=plan.world, seed=plan.seed, shard=at) as on:
+            return on.run(smoke(on, sut.name))
+
+    def record(self, run: Run, sut: Sut, plan: Plan, progress: Progress) -> Played:
+        """One campaign."""
+        from conformance.classic.lab import record_classic
+
+        done = record_classic(run, world=plan.world, seed=plan.seed, sut=sut, progress=progress)
+        skipped = {part_name(fault): why for fault, why in done.not_played.items()}
+        return Played(counted={"campaign": 1}, skipped=skipped, brokers=done.brokers)
+
+    def mutants(self, world: str) -> Mapping[str, AnyMutant]:
+        """Those of the cluster for which a program is recorded."""
+        from conformance.mutants import of_the_cluster
+
+        return of_the_cluster(world)
+
+    def left_out(self, world: str) -> Mapping[str, str]:
+        """Those that only a simulation can show."""
+        from conformance.mutants import ONLY_SIMULATED
+
+        return {} if world == "sim" else ONLY_SIMULATED
+
+    def shown(self, mutant: str | None, world: str, folder: Path) -> Sequence[Path] | None:
+        """By the program of a mutant; the sound cluster plays all of them."""
+        from conformance.programs import record_programs, recorded_programs
+
+        programs = recorded_programs()
+        if mutant is None:
+            unseen = self.left_out(world)
+            sound = [program for name, program in programs.items() if name not in unseen]
+            return record_programs(folder, sound, world=world)
+        name = load_mutant(mutant).name
+        if name not in programs:
+            return None
+        return record_programs(folder, [programs[name]], world=world, mutants=(mutant,))
+
+
+PROFILE = Classic()

@@ -1,0 +1,138 @@
+"""The profile `migration`: scenarios and rounds on the boundary register of a control plane."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+
+from conformance.profiles.profile import AnyMutant, Plan, Played, Profile, Progress, broken
+from conformance.register import Register, control_plane_alone, in_world, open_register
+from conformance.scenario import Scenario, on_topic
+from conformance.scenarios import SCENARIOS
+from harness.deployments.plan import DeploymentPlan
+from harness.errors import UsageError
+from harness.history import REGISTER_CALLS, Run
+from harness.steps.step import Step
+from harness.steps.text import parse
+from harness.sut import Sut
+from harness.sut.adapter import CONTROL_PLANE
+from harness.workloads.boundary import generate
+from harness.workloads.boundary_steps import FAULTS, BoundarySteps
+from reference_impl.decisions import SqlMutant
+
+OLDER_SCHEMA = 2
+ROUND_OPERATIONS, CLIENTS, PARTITIONS = 60, 3, 2
+SMOKE = """
+    a  call  create t=smoke
+    a  call  get t=smoke
+    a  call  initialize b0=10 epoch=1 seeds=none t=smoke
+    a  call  get t=smoke
+"""
+
+
+class Migration(Profile):
+    """A control plane and its clients; no broker takes part yet."""
+
+    name = "migration"
+    needs = (CONTROL_PLANE,)
+    operations = frozenset(REGISTER_CALLS)
+    scenarios = SCENARIOS
+    # Without these a register is not certified; the lab can do them to its clients in every world.
+    promised = frozenset({"lose-reply", "kill", "pause"})
+    decided_in = ("reference_impl.control_plane",)
+
+    def deployment(self, sut: Sut, world: str) -> DeploymentPlan:
+        """A control plane alone."""
+        return control_plane_alone(sut, world)
+
+    def smoke(self, run: Run, sut: Sut, plan: Plan) -> int:
+        """Four calls that any register answers."""
+        steps = parse(SMOKE, BoundarySteps)
+        with open_register(
+            plan.world, run=run, sut=sut, seed=plan.seed, shard=self.smoke_shard
+        ) as register:
+            register.play(steps)
+            if register.unanswered:
+                raise broken(sut, register.unanswered, len(steps))
+        return len(steps)
+
+    def record(self, run: Run, sut: Sut, plan: Plan, progress: Progress) -> Played:
+        """Scenarios, then rounds, then the scenarios that start from an older schema."""
+        played = Played(counted={"scenario": 0, "round": plan.rounds})
+        scenarios = self.chosen(plan)
+        with open_register(plan.world, run=run, sut=sut, seed=plan.seed) as register:
+            for scenario in scenarios:
+                if not scenario.older_schema:
+                    play_scenario(register, scenario, played, progress)
+            for number in range(plan.rounds):
+                progress(f"round {number + 1} of {plan.rounds}")
+                register.play(_round(plan, number, register.supports))
+        older = [scenario for scenario in scenarios if scenario.older_schema]
+        for part, scenario in enumerate(older, start=1):
+            _play_from_older_schema(run, sut, plan, scenario, part, played, progress)
+        return played
+
+    def faults_of(self, scenario: Scenario) -> tuple[str, ...]:
+        """Those of its verbs that are faults."""
+        return tuple(FAULTS[verb] for verb in sorted(scenario.verbs()) if verb in FAULTS)
+
+    def mutants(self, world: str) -> Mapping[str, AnyMutant]:
+        """Those of the register."""
+        from conformance.mutants import of_the_register
+
+        return of_the_register(world)
+
+    def control_plane(self, mutant: AnyMutant | None, world: str) -> str:
+        """SQL mutants need the database; in `sim` everything else runs in memory."""
+        return "postgres" if isinstance(mutant, SqlMutant) else in_world(world)
+
+
+PROFILE = Migration()
+
+
+def play_scenario(
+    register: Register,
+    scenario: Scenario,
+    played: Played,
+    progress: Progress = lambda text: None,
+) -> None:
+    """Play a scenario if that is possible here, else remember why not."""
+    missing = sorted(scenario.verbs() - register.supports)
+    if missing:
+        played.skipped[scenario.slug] = f"this world cannot {', '.join(missing)}"
+        return
+    progress(scenario.name)
+    register.play(scenario.steps(), part=scenario.slug)
+    played.count("scenario")
+
+
+def _play_from_older_schema(
+    run: Run,
+    sut: Sut,
+    plan: Plan,
+    scenario: Scenario,
+    part: int,
+    played: Played,
+    progress: Progress,
+) -> None:
+    opened = open_register(
+        plan.world, run=run, sut=sut, seed=plan.seed, schema_upto=OLDER_SCHEMA, part=part
+    )
+    with ExitStack() as stack:
+        try:
+            register = stack.enter_context(opened)
+        except UsageError as reason:
+            played.skipped[scenario.slug] = str(reason)
+            return
+        play_scenario(register, scenario, played, progress)
+
+
+def _round(plan: Plan, number: int, verbs: frozenset[str]) -> list[Step]:
+    steps = generate(
+        plan.seed * 1000 + number,
+        clients=CLIENTS,
+        partitions=PARTITIONS,
+        operations=ROUND_OPERATIONS,
+        verbs=verbs,
+    )
+    return [on_topic(step, f"round-{number + 1}") for step in steps]
