@@ -92,6 +92,7 @@ class Campaign:
             mutants=sut.mutants,
             control_plane=_kind(self.control_plane, simulated, "postgres"),
             object_store=_kind(self.object_store, simulated, "s3"),
+            own_database=True,
         )
 
     def parts(self) -> tuple[Part, ...]:
