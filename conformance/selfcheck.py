@@ -170,7 +170,7 @@ class Recording:
     job: Job
     histories: tuple[Path, ...] = ()
     outcome: Outcome | None = None
-    """Where the run was judged at once, or broke the lab."""
+    """Where the run broke the lab."""
     seconds: float = 0.0
 
 
@@ -209,12 +209,7 @@ def record_job(job: Job, folder: Path) -> Recording:
     outcome = None
     try:
         shown = find_profile(job.profile).shown(job.mutant, job.world, folder)
-        if shown is None:
-            histories = _record(job, folder)
-        elif shown.judged is None:
-            histories = shown.histories
-        else:
-            outcome = _outcome(shown.judged, [], monotonic() - started)
+        histories = _record(job, folder) if shown is None else shown
     except (Exception, SystemExit) as error:
         # Whatever a mutant makes the lab do, it proves nothing about a rule.
         outcome = _outcome([], [str(error) or type(error).__name__], monotonic() - started)

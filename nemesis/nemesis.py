@@ -117,6 +117,11 @@ class Nemesis:
         for active in self._begun:
             self._look(active)
 
+    @property
+    def waits_for_rest(self) -> bool:
+        """Whether an assumption is suspended by a fault that has ended."""
+        return any(active.ended_ns is not None for active, _ in self._suspended)
+
     def resume_assumptions(self, looked_ns: int | None = None) -> None:
         """The cluster is at rest, by a look begun at that time; what it suspended holds again.
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from harness.deployments.at_rest import who_leads
 from harness.deployments.deployment import Deployment, Role
 from harness.deployments.plan import broker_id
 from harness.errors import UsageError
@@ -20,7 +21,7 @@ from nemesis.fault import (
     Options,
     State,
 )
-from nemesis.targets import Takes, Target, partition_named, who_leads
+from nemesis.targets import Takes, Target, partition_named
 from nemesis.together import pull_all
 
 ANOTHER_S = 30.0  # in which another leader has to be named

@@ -24,15 +24,13 @@ from enum import Enum
 from itertools import combinations
 from typing import TypeVar
 
-from harness.clients.admin import Leadership, leadership
-from harness.clients.answers import UnreadableAnswer
+from harness.clients.admin import Leadership
 from harness.clients.operations import TopicPartition
-from harness.clients.raw import RawClient
+from harness.deployments.at_rest import who_leads
 from harness.deployments.deployment import Deployment, Role
 from harness.deployments.plan import broker_name
 
 _One = TypeVar("_One")
-LOOK_S = 2.0
 ELSE = "everything else"
 SERVICES = (Role.CONTROL_PLANE.value, Role.OBJECT_STORE.value)
 _NODE_ROLES = (Role.CONTROLLER, Role.BROKER, Role.CLIENT)
@@ -245,15 +243,6 @@ class Finder:
 
     def _one_of(self, many: Sequence[_One]) -> _One:
         return self._chance.choice(many) if self._chance else many[0]
-
-
-async def who_leads(on: Deployment, broker: int, tp: TopicPartition) -> Leadership | None:
-    """Who leads in the eyes of a broker; None if it does not say."""
-    client = RawClient(on.network, on.address(broker))
-    try:
-        return await leadership(client, tp, timeout_s=LOOK_S * on.pace)
-    except (OSError, TimeoutError, UnreadableAnswer):
-        return None
 
 
 def partition_named(on: Deployment, text: str) -> TopicPartition:

@@ -1,223 +1,97 @@
-"""Load on a cluster while things befall it, then peace, then the last reads.
+"""The campaign of the profile `classic` as steps: load, one fault after the other, the last reads.
 
-Clients go on until they are told to stop: producers that want all replicas, one that is content
-with the leader, two idempotent ones, a reader at each broker, askers of offsets and epochs, one who
-deletes, one whose batches are damaged. Meanwhile one fault follows the other; after each the
-cluster is given time to recover (`at_rest.py`), and what it does is recorded: whether that is
-enough the rules say. In the end nobody sends any more, and the log is read from its start to its
-end everywhere.
+After each fault the cluster is given time to come to rest and its clients to make progress; whether
+that was enough the rules say. A cluster that does not recover is hurt no more: what follows of the
+nemesis is skipped, and the history says so.
 """
 
 from __future__ import annotations
 
-import asyncio
 import random
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
-from conformance.classic.arena import Arena, Heal
-from conformance.classic.at_rest import Rest, read_everything
-from conformance.classic.offers import ASSUMPTIONS, FAULTS
-from harness.clients.admin import Refused, create_topic, leadership
-from harness.clients.answers import UnreadableAnswer
-from harness.clients.operations import Defect, TopicPartition
-from harness.clients.raw import RawClient
-from harness.deployments.plan import CONTROLLER, broker_name
-from harness.workloads.partition_log import PartitionClients
+from harness.steps.step import LAB, LOAD, NEMESIS, Step
 
+CLASSIC = "classic"  # the campaign and its topic
 LASTS_S = 3.0
 BETWEEN_S = 1.0
 QUIET_S = 2.5  # before the first fault and after the last: what holds only in peace is judged there
-BOUND_S = 60.0  # in which a healed cluster has to come to rest, and a request to succeed
-CLASSIC = "classic"
-IDEMPOTENT = {"i1": 7001, "i2": 7002}
-_LOST = (OSError, TimeoutError)
 
 
-@dataclass(slots=True, kw_only=True)
-class Campaign:
-    """One campaign on one partition."""
+@dataclass(frozen=True, slots=True)
+class Strike:
+    """A fault of the campaign: which one, and whom it hits."""
 
-    arena: Arena
-    seed: int
-    topic: str = "classic"
-    faults: tuple[str, ...] = FAULTS
-    pace: float = 1.0  # how much longer than usual clients rest
-    lasts_s: float = LASTS_S
-    bound_s: float = BOUND_S
-    progress: Callable[[str], None] = lambda text: None
-    clients: PartitionClients = field(init=False)
-    _chance: random.Random = field(init=False)
-    rest: Rest = field(init=False)
-    _resting: bool = False
+    fault: str
+    target: str
 
-    def __post_init__(self) -> None:
-        self._chance = random.Random(f"{self.seed}/campaign")
-        self.clients = PartitionClients(
-            network=self.arena.network,
-            address=self.arena.address,
-            recorder=self.arena.recorder,
-            tp=TopicPartition(self.arena.recorder.topic(self.topic), 0),
-            recorded_topic=self.topic,
-            now_ms=self.arena.now_ms,
-        )
-        self.rest = Rest(
-            clients=self.clients,
-            brokers=self.arena.brokers,
-            campaign=CLASSIC,
-            bound_s=self.bound_s,
-            nodes=self.arena.nodes,
-        )
 
-    async def run(self) -> None:
-        """Play it from the first request to the last read.
+FAULTS: Mapping[str, Strike] = MappingProxyType(
+    {
+        "pause-leader": Strike("pause", "leader of classic-0"),
+        "kill-leader": Strike("kill", "leader of classic-0"),
+        "cut-off-leader": Strike("cut", "leader of classic-0 <-> everything else"),
+        "silence-leader": Strike("cut", "leader of classic-0 -> everything else"),
+        "kill-controller": Strike("kill", "controller"),
+        "reimage-follower": Strike("reimage", "follower of classic-0"),
+    }
+)
 
-        A cluster that does not come to rest, or whose clients make no progress, is hurt no more:
-        what it still shows is read.
-        """
-        phase = self.arena.recorder.phase
-        try:
-            await self._create()
-        except UnreadableAnswer:
-            return  # it is recorded, and there is no topic to go on with
-        sound = await self._recovers()
-        loaded = phase(CLASSIC, "load")
-        working = [asyncio.ensure_future(self._work(*one)) for one in self._workers()]
-        await asyncio.sleep(QUIET_S)
-        if sound:
-            chaos = phase(CLASSIC, "chaos")
-            sound = await self._suffer()
-            chaos()
-        await asyncio.sleep(QUIET_S)
-        self._resting = True
-        for one in working:
-            await one
-        loaded()
-        if sound:
-            self.progress("coming to rest")
-            self.rest.idempotent = IDEMPOTENT
-            await self._recovers()
-        await read_everything(self.clients, CLASSIC, self.arena.brokers)
 
-    async def _suffer(self) -> bool:
-        """One fault after the other; whether the cluster recovered from each."""
-        order = list(self.faults)
-        self._chance.shuffle(order)
-        for fault in order:
-            self.progress(fault)
-            self.rest.look_at_nodes()
-            # Longer than the fault itself: who was deposed has to find out first.
-            resume_assumption = self.arena.recorder.suspend_assumption(ASSUMPTIONS[fault], fault)
-            self.arena.recorder.plan_part = f"classic/{fault}"
-            heal = await self._inject(fault)
-            self.arena.recorder.plan_part = None
-            await asyncio.sleep(self.lasts_s)
-            await heal()
-            if not await self._recovers():
-                return False
-            resume_assumption()
-            await asyncio.sleep(BETWEEN_S)
-        return True
+def part_name(fault: str) -> str:
+    """What the plan calls a fault of the campaign."""
+    return f"{CLASSIC}/{fault}"
 
-    async def _recovers(self) -> bool:
-        """Whether the cluster comes to rest, and its clients make progress."""
-        resting = await self.rest.converge()
-        return await self.rest.progress() and resting
 
-    # ── clients ──────────────────────────────────────────────────────────────────────────────────
+def campaign_steps(
+    seed: int,
+    faults: Sequence[str] = tuple(FAULTS),
+    *,
+    lasts_s: float = LASTS_S,
+    rests: float = 1.0,
+    pace: float = 1.0,
+) -> list[Step]:
+    """A campaign: faults in the order that the seed gives, clients that rest so much longer.
 
-    def _workers(self) -> list[tuple[float, Callable[[int], Awaitable[object]]]]:
-        """How long each client rests between two things it does, and what it does at a broker."""
-        clients, brokers = self.clients, self.arena.brokers
-        tails = dict.fromkeys(brokers, 0)
+    Seconds are those of the world whose pace is given: its brokers have their own patience.
+    """
 
-        async def follow(broker: int, _: int) -> None:
-            before = tails[broker]
-            tails[broker] = await clients.read(f"tail-{broker}", broker, before)
-            if tails[broker] == before:  # perhaps it was deleted meanwhile
-                tails[broker] = max(before, clients.end - 50)
+    def wait(seconds: float) -> Step:
+        return _step(LAB, "wait", ms=int(1000 * seconds / pace))
 
-        async def anywhere(by: str, broker: int) -> None:
-            await clients.read(by, broker, self._chance.randrange(clients.end + 2))
+    order = list(faults)
+    random.Random(f"{seed}/campaign").shuffle(order)
+    return [
+        _step(LAB, "create"),
+        *_recovers(),
+        _step(LOAD, "begin", mix="many", seed=seed, pace=rests),
+        wait(QUIET_S),
+        *(one for fault in order for one in _strike(fault, wait(lasts_s), wait(BETWEEN_S))),
+        wait(QUIET_S),
+        _step(LOAD, "end"),
+        *_recovers(),
+        _step(LAB, "read-all"),
+    ]
 
-        async def beyond(by: str, broker: int) -> None:
-            await clients.read(by, broker, clients.end + 100_000)
 
-        async def ago(by: str, ask: int) -> None:
-            ago_ms = self._chance.randrange(2000)
-            await clients.look(by, ask, max(0, self.arena.now_ms() - ago_ms))
+def _strike(fault: str, lasting: Step, between: Step) -> list[Step]:
+    strike = FAULTS[fault]
+    return [
+        _step(LAB, "nodes"),
+        _step(NEMESIS, strike.fault, target=strike.target, part=part_name(fault)),
+        lasting,
+        _step(NEMESIS, "end", fault=strike.fault),
+        *_recovers(),
+        between,
+    ]
 
-        workers: list[tuple[float, Callable[[int], Awaitable[object]]]] = [
-            (0.02, lambda ask: clients.send("p1", ask, acks=-1)),
-            (0.03, lambda ask: clients.send("p2", ask, acks=-1)),
-            (0.10, lambda ask: clients.send("p3", ask, acks=1)),
-            (0.02, lambda ask: clients.send_idempotent("i1", ask, producer_id=IDEMPOTENT["i1"])),
-            (0.05, lambda ask: clients.send_idempotent("i2", ask, producer_id=IDEMPOTENT["i2"])),
-            (0.40, lambda ask: clients.send_defective("torn", ask, Defect.TORN)),
-            (0.20, lambda ask: clients.look("latest", ask, -1)),
-            (0.30, lambda ask: clients.look("earliest", ask, -2)),
-            (0.30, lambda ask: clients.look("max", ask, -3)),
-            (0.20, lambda ask: ago("ago", ask)),
-            (0.30, lambda ask: clients.ask_epoch_end("epochs", ask, self._chance.randrange(3))),
-            (2.00, lambda ask: clients.delete("deleter", ask, max(0, clients.end - 50))),
-            (0.50, lambda ask: beyond("beyond", ask)),
-            (0.05, lambda ask: anywhere("anywhere", ask)),
-        ]
-        return workers + [(0.03, partial(follow, broker)) for broker in brokers]
 
-    async def _work(self, rest_s: float, act: Callable[[int], Awaitable[object]]) -> None:
-        while not self._resting:
-            await act(self._chance.choice(self.arena.brokers))
-            await asyncio.sleep(self.pace * rest_s * (0.5 + self._chance.random()))
+def _recovers() -> list[Step]:
+    return [_step(LAB, "converge"), _step(LAB, "progress")]
 
-    # ── faults ───────────────────────────────────────────────────────────────────────────────────
 
-    async def _inject(self, fault: str) -> Heal:
-        arena = self.arena
-        if fault == "kill-controller":
-            return await arena.kill(CONTROLLER)
-        leader = await self._leader()
-        name = broker_name(leader)
-        if fault == "pause-leader":
-            return await arena.pause(name, self.clients.stalled)
-        if fault == "kill-leader":
-            return await arena.kill(name)
-        if fault == "cut-off-leader":
-            return await arena.cut(name, both=True)
-        if fault == "silence-leader":
-            return await arena.cut(name, both=False)
-        if fault == "reimage-follower":
-            follower = self._chance.choice([one for one in arena.brokers if one != leader])
-            return await arena.reimage(broker_name(follower))
-        raise ValueError(f"there is no fault {fault!r}")
-
-    # ── the cluster ──────────────────────────────────────────────────────────────────────────────
-
-    async def _create(self) -> None:
-        brokers = self.arena.brokers
-        try:
-            await create_topic(
-                self._client(brokers[0]),
-                self.clients.tp.topic,
-                assignments=[list(brokers)],
-                configs={"min.insync.replicas": "2" if len(brokers) > 2 else "1"},
-            )
-        except UnreadableAnswer as nonsense:
-            self.clients.heard_nonsense(brokers[0], "create_topics", nonsense)
-            raise
-        except _LOST:
-            raise Refused(f"broker {brokers[0]} does not answer CreateTopics") from None
-
-    async def _leader(self) -> int:
-        """Who leads by what a broker says, the first that is asked; it was at rest just now."""
-        for broker in self.arena.brokers:
-            with suppress(*_LOST):
-                seen = await leadership(self._client(broker), self.clients.tp, timeout_s=2.0)
-                if seen.leader in self.arena.brokers:
-                    return seen.leader
-        return self._chance.choice(self.arena.brokers)
-
-    def _client(self, broker: int) -> RawClient:
-        return RawClient(self.arena.network, self.arena.address(broker))
+def _step(actor: str, verb: str, **arguments: Any) -> Step:
+    return Step(actor=actor, verb=verb, arguments=MappingProxyType(arguments))

@@ -2,55 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+import random
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
-from conformance.classic.arena import SHARD, Arena, plan_of
-from conformance.classic.campaign import BOUND_S, LASTS_S, Campaign
-from conformance.classic.live_arena import LiveArena
-from conformance.classic.offers import FAULTS, PROCESS, faults_offered, not_offered
-from conformance.classic.simulated_arena import SimArena
+from conformance.classic.campaign import CLASSIC, FAULTS, LASTS_S, campaign_steps
+from conformance.classic.cluster import plan_of
+from conformance.classic.offers import faults_offered, not_offered
+from conformance.partition_lab import PartitionLab
 from harness.clients.admin import Refused, delete_topic
 from harness.clients.raw import RawClient
-from harness.deployments.apache_kafka.containers import ContainerKafka
-from harness.deployments.apache_kafka.isolated import IsolatedKafka
-from harness.deployments.external_nodes import ExternalNodes, find_brokers
-from harness.deployments.process_cluster import linked_cluster
-from harness.errors import CannotConnect, LabBroken, UsageError
+from harness.deployments.deploy import deploy
+from harness.deployments.deployment import Deployment
+from harness.deployments.sim import SimDeployment
+from harness.errors import CannotConnect, LabBroken
 from harness.history import Run
-from harness.history.recorder import Recorder
-from harness.history.run_slot import take_slot
-from harness.scratch import ScratchFolder
-from harness.simulation.observer import FaultsOnly
-from harness.simulation.simulation import Simulation
 from harness.sut import Sut, reference_sut
-from harness.sut.process_hook import ProcessHook
-from reference_impl.decisions import Mutant, load_mutant, mutated
 
 Progress = Callable[[str], None]
-MOST_BROKERS = 3  # of a system that the lab has not started
-KAFKA_LOGS = "nodes"  # in the run folder
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tempo:
-    """How long clients rest, how long faults last, how soon a healed cluster has to be at rest."""
-
-    pace: float = 1.0
-    lasts_s: float = LASTS_S
-    bound_s: float = BOUND_S
-
-
-TEMPO = {
-    # Every request costs as much here as in earnest, and time costs nothing.
-    "sim": Tempo(pace=2.5, bound_s=30.0),
-    # Kafka's own settings take nine seconds to notice that a broker is gone.
-    "external": Tempo(lasts_s=15.0, bound_s=120.0),
-}
+SHARD = "classic"
+# In which a healed cluster has to come to rest, and a request to succeed.
+BOUND_S = {"sim": 30.0, "external": 120.0}
+LIVE_BOUND_S = 60.0
+SIMULATED_RESTS = 2.5  # every request costs as much here as in earnest, and time costs nothing
+EXTERNAL_LASTS_S = 15.0  # Kafka's own settings take nine to notice that a broker is gone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,22 +37,13 @@ class Campaigned:
     not_played: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
-    """An arena, how work is carried out in its loop, and every broker that is known there."""
-
-    arena: Arena
-    run: Callable[[Coroutine[Any, Any, Any]], Any]
-    known: tuple[int, ...]
-
-
 def record_classic(
     run: Run,
     *,
     world: str,
     seed: int,
     sut: Sut | None = None,
-    faults: tuple[str, ...] = FAULTS,
+    faults: Sequence[str] = tuple(FAULTS),
     lasts_s: float | None = None,
     progress: Progress = lambda text: None,
 ) -> Campaigned:
@@ -85,130 +52,37 @@ def record_classic(
     Of the ``faults`` only those can be that the system offers.
     """
     sut = sut or reference_sut()
-    tempo = TEMPO.get(world, Tempo())
     progress("starting a cluster" if sut.adapter.started else "looking for its brokers")
-    with opened(run, sut, world, seed, SHARD) as at:
-        brokers = at.arena.brokers
-        campaign = Campaign(
-            arena=at.arena,
-            seed=seed,
-            faults=tuple(one for one in faults_offered(sut, world, brokers) if one in faults),
-            pace=tempo.pace,
-            lasts_s=lasts_s or tempo.lasts_s,
-            bound_s=tempo.bound_s,
-            progress=progress,
-        )
-        at.run(_play(campaign, tidy_up=not sut.adapter.started))
-        return Campaigned(brokers=at.known, not_played=not_offered(sut, world, brokers))
-
-
-async def _play(campaign: Campaign, *, tidy_up: bool) -> None:
-    """On a cluster that stays, its topic does not."""
-    try:
-        await campaign.run()
-    except Refused as reason:
-        raise CannotConnect(f"no campaign can be played: {reason}") from None
-    if tidy_up:
-        arena = campaign.arena
-        client = RawClient(arena.network, arena.address(arena.brokers[0]))
-        with suppress(Refused, OSError, TimeoutError):
-            await delete_topic(client, campaign.clients.tp.topic)
-
-
-def opened(run: Run, sut: Sut, world: str, seed: int, shard: str) -> AbstractContextManager[Opened]:
-    """A system in a world, recorded into a shard of its own."""
-    found = OPENERS.get((sut.adapter.name, world))
-    if found is None:
-        raise UsageError(f"the profile classic cannot be played on {sut.name} in {world}")
-    return found(run, sut, seed, shard)
-
-
-@contextmanager
-def _simulated(run: Run, sut: Sut, seed: int, shard: str) -> Iterator[Opened]:
-    slot = take_slot(run, world="sim", clock=f"sim-{shard}", part=0, shard=shard)
-    found = [load_mutant(one) for one in sut.mutants]
-    python = [one for one in found if isinstance(one, Mutant)]
-    sims: list[Simulation] = []
-    recorder = Recorder(slot, now=lambda: sims[0].now_ns)
-    observer = FaultsOnly(recorder)
-    with mutated(*python), Simulation(seed, observer=observer, forgiving=True) as sim:
-        sims.append(sim)
-        arena = SimArena(sim, recorder)
-        yield Opened(arena=arena, run=sim.run, known=arena.brokers)
-        if sim.uncaught and not sut.mutants:
-            raise LabBroken(f"a node of the reference left an error uncaught: {sim.uncaught[0]}")
-    slot.writer.close()
-
-
-def _live(arena: LiveArena, known: Iterable[int] = ()) -> Iterator[Opened]:
-    yield Opened(arena=arena, run=asyncio.run, known=tuple(known) or arena.brokers)
-    arena.writer.close()
-
-
-@contextmanager
-def _external(run: Run, sut: Sut, seed: int, shard: str) -> Iterator[Opened]:
-    """Brokers of others, `MOST_BROKERS` of them; all run again when it is left."""
-    hook = sut.hooks.get(PROCESS)
-    found = find_brokers(sut)
-    played = dict(list(found.items())[:MOST_BROKERS])
-    nodes = ExternalNodes(played, ProcessHook(hook.command, sut.folder) if hook else None)
-    with nodes.mended():
-        yield from _live(
-            LiveArena(run, nodes, world="external", brokers=tuple(played), shard=shard), found
-        )
-
-
-@contextmanager
-def _reference(run: Run, sut: Sut, seed: int, shard: str) -> Iterator[Opened]:
-    """The reference as processes; they reach one another through a proxy."""
     plan = plan_of(sut.mutants)
-    with linked_cluster(plan) as (cluster, links):
-        yield from _live(
-            LiveArena(
-                run, cluster, world="process", brokers=plan.broker_ids, links=links, shard=shard
-            )
+    with deploy(sut, plan, run=run, world=world, seed=seed, shard=SHARD) as on:
+        offered = faults_offered(sut, world, on.brokers)
+        steps = campaign_steps(
+            seed,
+            tuple(one for one in offered if one in faults),
+            lasts_s=lasts_s or (LASTS_S if sut.adapter.started else EXTERNAL_LASTS_S),
+            rests=SIMULATED_RESTS if world == "sim" else 1.0,
+            pace=on.pace,
         )
-
-
-@contextmanager
-def _apache_kafka(run: Run, sut: Sut, seed: int, shard: str) -> Iterator[Opened]:
-    """Apache Kafka; what its nodes said stays in the run folder."""
-    plan = plan_of()
-    with (
-        ScratchFolder("kafka") as folder,
-        IsolatedKafka(plan, logs=_logs(run, shard), data=folder) as kafka,
-    ):
-        yield from _live(
-            LiveArena(
-                run,
-                kafka,
-                world="process",
-                brokers=plan.broker_ids,
-                links=kafka.links,
-                shard=shard,
-            )
+        lab = PartitionLab(
+            on,
+            topic=CLASSIC,
+            campaign=CLASSIC,
+            bound_s=BOUND_S.get(world, LIVE_BOUND_S),
+            chance=random.Random(f"{seed}/targets"),
         )
+        try:
+            on.run(lab.play(steps, progress))
+        except Refused as reason:
+            raise CannotConnect(f"no campaign can be played: {reason}") from None
+        if not sut.adapter.started:
+            on.run(_tidy_up(on, lab.clients.tp.topic))
+        if isinstance(on, SimDeployment) and on.sim.uncaught and not sut.mutants:
+            raise LabBroken(f"a node of the reference left an error uncaught: {on.sim.uncaught[0]}")
+        return Campaigned(brokers=on.known, not_played=not_offered(sut, world, on.brokers))
 
 
-@contextmanager
-def _in_containers(run: Run, sut: Sut, seed: int, shard: str) -> Iterator[Opened]:
-    """Apache Kafka from its image; what its nodes said stays in the run folder, too."""
-    plan = plan_of()
-    with ContainerKafka(plan, logs=_logs(run, shard)) as kafka:
-        yield from _live(
-            LiveArena(run, kafka, world="docker", brokers=plan.broker_ids, shard=shard)
-        )
-
-
-def _logs(run: Run, shard: str) -> Path:
-    return run.folder / KAFKA_LOGS / shard
-
-
-OPENERS: Mapping[tuple[str, str], Callable[..., AbstractContextManager[Opened]]] = {
-    ("reference", "sim"): _simulated,
-    ("reference", "process"): _reference,
-    ("apache-kafka", "process"): _apache_kafka,
-    ("apache-kafka", "docker"): _in_containers,
-    ("external", "external"): _external,
-}
-"""By the adapter of a system and its world."""
+async def _tidy_up(on: Deployment, topic: str) -> None:
+    """On a cluster that stays, the topic does not."""
+    client = RawClient(on.network, on.address(on.brokers[0]))
+    with suppress(Refused, OSError, TimeoutError):
+        await delete_topic(client, topic)

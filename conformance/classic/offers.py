@@ -10,20 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from conformance.classic.campaign import CLASSIC, FAULTS, part_name
 from harness.history.plan import Part
 from harness.sut import Sut
 
-# What is done to the cluster, and which assumption of the catalogue does not hold then.
-ASSUMPTIONS = {
-    "pause-leader": "one-leader",
-    "kill-leader": "replica-up",
-    "cut-off-leader": "one-leader",
-    "silence-leader": "one-leader",
-    "kill-controller": "one-leader",
-    "reimage-follower": "replica-up",
-}
-FAULTS = tuple(ASSUMPTIONS)
-PROFILE = "classic"
 PROCESS = "process"
 # One of them twice, so that in any order some leader epoch is spared both a kill and an emptied
 # disk: KFK-049 is judged in such epochs only.
@@ -41,36 +31,22 @@ NEW_LEADER = ("pause-leader", "kill-leader", "cut-off-leader", "silence-leader")
 # Nodes that the lab watches because it started them, and the rule about how they end.
 NODES = "nodes"
 OF_NODES = ("KFK-095",)
-# What fault lines call that which befalls a node or a link.
-NAMES = {
-    "pause-leader": "pause-node",
-    "kill-leader": "kill-node",
-    "cut-off-leader": "cut-link",
-    "silence-leader": "cut-link",
-    "kill-controller": "kill-node",
-    "reimage-follower": "reimage-node",
-}
-
-
-def part_name(fault: str) -> str:
-    """What the plan calls a fault of the campaign."""
-    return f"{PROFILE}/{fault}"
 
 
 def planned_parts() -> tuple[Part, ...]:
     """The faults of the campaign as parts of a plan, and the look at nodes."""
-    nodes = Part(name=part_name(NODES), profile=PROFILE, rules=OF_NODES)
+    nodes = Part(name=part_name(NODES), profile=CLASSIC, rules=OF_NODES)
     return nodes, *(
         Part(
             name=part_name(fault),
-            profile=PROFILE,
+            profile=CLASSIC,
             rules=OF_NEW_LEADERS if fault in NEW_LEADER else (),
-            faults=(NAMES[fault],),
+            faults=(strike.fault,),
             required=fault not in OPTIONAL,
             promised=fault in PROMISED,
             scope="profile",
         )
-        for fault in FAULTS
+        for fault, strike in FAULTS.items()
     )
 
 
@@ -79,7 +55,7 @@ def faults_offered(sut: Sut, world: str, brokers: Iterable[int]) -> tuple[str, .
     if world == "docker":
         return IN_CONTAINERS
     if sut.adapter.started:
-        return FAULTS
+        return tuple(FAULTS)
     hurt = PROCESS in sut.hooks and len(tuple(brokers)) >= REPLICAS
     return BY_HOOK if hurt else ()
 

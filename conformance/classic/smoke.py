@@ -10,13 +10,13 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from harness.clients.admin import Refused, brokers_known, create_topic, delete_topic, leadership
-from harness.clients.operations import TopicPartition
 from harness.clients.raw import RawClient
 from harness.deployments.deployment import Deployment
 from harness.errors import LabBroken
 from harness.workloads.partition_log import PartitionClients
 
-TOPIC = BY = "smoke"
+TOPIC = "smoke"
+BY = "lab-smoke"  # over the network of the lab
 BOUND_S = 30.0  # for a new topic to have a leader that takes and gives back a record
 PAUSE_S = 0.25
 REQUESTS = 5
@@ -25,14 +25,7 @@ _LOST = (OSError, TimeoutError)
 
 async def smoke(on: Deployment, name: str) -> int:
     """Metadata, a new topic, an append, the same record back, no topic; how many requests."""
-    clients = PartitionClients(
-        network=on.network,
-        address=on.address,
-        recorder=on.recorder,
-        tp=TopicPartition(on.recorder.topic(TOPIC), 0),
-        recorded_topic=TOPIC,
-        now_ms=on.now_ms,
-    )
+    clients = PartitionClients(on=on, topic=TOPIC)
     topic, brokers = clients.tp.topic, on.brokers
 
     async def create(client: RawClient) -> None:

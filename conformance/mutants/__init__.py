@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -22,7 +21,7 @@ from reference_impl.mutant_files import load_mutants
 
 AnyMutant = Mutant | SqlMutant
 CLUSTER = (replication, replication_logs, admission, serving, recovery)
-PROGRAMS = Path(__file__).parents[1] / "classic" / "programs.json"
+PROGRAMS = Path(__file__).parents[1] / "programs"  # NAME.steps
 
 # Mutants of the cluster that no program can be relied on to show on real processes, and why not.
 ONLY_SIMULATED = {
@@ -52,7 +51,7 @@ def of_the_register(world: str) -> dict[str, AnyMutant]:
 
 def of_the_cluster(world: str) -> dict[str, AnyMutant]:
     """Those for which a program is recorded that makes a rule see them in a world."""
-    programs = json.loads(PROGRAMS.read_text("utf-8"))
+    programs = {path.stem for path in PROGRAMS.glob("*.steps")}
     unseen = () if world == "sim" else ONLY_SIMULATED
     return {
         ref: mutant

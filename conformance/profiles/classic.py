@@ -6,18 +6,20 @@ rules does not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from conformance.classic import offers
-from conformance.classic.arena import plan_of
-from conformance.profiles.profile import AnyMutant, Plan, Played, Profile, Progress, Shown
+from conformance.classic.campaign import part_name
+from conformance.classic.cluster import plan_of
+from conformance.profiles.profile import AnyMutant, Plan, Played, Profile, Progress
 from harness.deployments.deploy import deploy
 from harness.deployments.plan import DeploymentPlan
 from harness.history import Run
 from harness.history.plan import Part
 from harness.sut import Sut
 from harness.sut.adapter import BROKERS
+from reference_impl.decisions import load_mutant
 
 
 class Classic(Profile):
@@ -52,7 +54,7 @@ class Classic(Profile):
         from conformance.classic.lab import record_classic
 
         done = record_classic(run, world=plan.world, seed=plan.seed, sut=sut, progress=progress)
-        skipped = {offers.part_name(fault): why for fault, why in done.not_played.items()}
+        skipped = {part_name(fault): why for fault, why in done.not_played.items()}
         return Played(counted={"campaign": 1}, skipped=skipped, brokers=done.brokers)
 
     def mutants(self, world: str) -> Mapping[str, AnyMutant]:
@@ -67,11 +69,18 @@ class Classic(Profile):
 
         return {} if world == "sim" else ONLY_SIMULATED
 
-    def shown(self, mutant: str | None, world: str, folder: Path) -> Shown | None:
+    def shown(self, mutant: str | None, world: str, folder: Path) -> Sequence[Path] | None:
         """By the program of a mutant; the sound cluster plays all of them."""
-        from conformance.classic.shown import shown
+        from conformance.programs import record_programs, recorded_programs
 
-        return shown(mutant, world, folder)
+        programs, unseen = recorded_programs(), self.left_out(world)
+        if mutant is None:
+            played = [program for name, program in programs.items() if name not in unseen]
+            return record_programs(folder, played, world=world)
+        program = programs.get(load_mutant(mutant).name)
+        if program is None:
+            return None
+        return record_programs(folder, [program], world=world, mutants=(mutant,))
 
 
 PROFILE = Classic()

@@ -16,7 +16,7 @@ from harness.deployments.plan import DeploymentPlan
 from harness.errors import LabBroken
 from harness.history import Run
 from harness.history.plan import Part
-from harness.rules import Judged, Rule
+from harness.rules import Rule
 from harness.sut import Sut
 from reference_impl.decisions import Mutant, SqlMutant
 
@@ -61,14 +61,6 @@ class Played:
             self.count(what, number)
         self.skipped |= other.skipped
         self.brokers = self.brokers or other.brokers
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """What shows a mutant without a whole run: histories to be judged, or verdicts at once."""
-
-    histories: Sequence[Path] = ()
-    judged: Sequence[Judged] | None = None
 
 
 class Profile:
@@ -161,8 +153,8 @@ class Profile:
         """The control plane with which a mutant shows, if it matters."""
         return None
 
-    def shown(self, mutant: str | None, world: str, folder: Path) -> Shown | None:
-        """What shows a mutant, or the sound system, quicker than a whole run, if there is such."""
+    def shown(self, mutant: str | None, world: str, folder: Path) -> Sequence[Path] | None:
+        """Runs that show a mutant, or the sound system, quicker than a whole run, if there are."""
         return None
 
 

@@ -45,6 +45,10 @@ class RawClient:
         async with asyncio.timeout(timeout_s):
             await (await self._connected()).send(self._frame(request))
 
+    async def connect(self) -> None:
+        """Connect now, and not with the first request."""
+        await self._connected()
+
     def abort(self) -> None:
         """Break the connection, if there is one."""
         connection, self._connection = self._connection, None

@@ -126,6 +126,44 @@ urgency: ContextVar[asyncio.Event | None] = ContextVar("urgency", default=None)
 a simulated client takes its time; elsewhere it means nothing."""
 
 
+class SimulatedLevers(Levers, Protocol):
+    """What can be done to simulated machines besides; `offered` names these, too."""
+
+    async def lose_power(self, node: str) -> Lever:
+        """Turn its machine off without a word; what was not synced may be gone."""
+        ...
+
+    async def conflicts(
+        self, service: str, caller: str | None = None, *, times: int | None = None
+    ) -> Lever:
+        """Give up on calls in favour of others; at most so many."""
+        ...
+
+    async def disk_full(self, node: str) -> Lever:
+        """Leave no room on its disk."""
+        ...
+
+    async def disk_slow(self, node: str, seconds: float) -> Lever:
+        """Changes of its disk take so much longer."""
+        ...
+
+    async def disk_failing(self, node: str) -> Lever:
+        """Answer changes of its disk with an error and do nothing."""
+        ...
+
+    async def sync_failing(self, node: str) -> Lever:
+        """Let its syncs fail, and never sync what they should have."""
+        ...
+
+    async def shift_clock(self, node: str, milliseconds: int) -> Lever:
+        """Move its time of day."""
+        ...
+
+    async def drift_clock(self, node: str, rate: float) -> Lever:
+        """Let its clocks run at this rate."""
+        ...
+
+
 class ClientLost(OSError):
     """The client was killed while it waited for an answer."""
 
@@ -161,6 +199,8 @@ class Deployment(Protocol):
 
     world: str
     brokers: tuple[int, ...]
+    known: tuple[int, ...]
+    """Every broker of the system, also those that take no part."""
     recorder: Recorder
     network: Network
     """The lab's own way to brokers, for looks that no fault may hide."""

@@ -33,11 +33,15 @@ class Player:
 
     async def play(self, steps: Iterable[Step]) -> None:
         """Play steps in order; refuses before the first one what no vocabulary has."""
+        for step in self.checked(steps):
+            await self.carry_out(step)
+
+    def checked(self, steps: Iterable[Step]) -> list[Step]:
+        """The steps; refuses what no vocabulary has."""
         steps = list(steps)
         for step in steps:
             self._vocabulary_of(step)
-        for step in steps:
-            await self.carry_out(step)
+        return steps
 
     async def carry_out(self, step: Step) -> None:
         """Play one step; returns when it is over."""

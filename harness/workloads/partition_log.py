@@ -1,28 +1,31 @@
-"""Clients of one partition, in whatever world: each asks one thing at a time, and is recorded.
+"""Clients of one partition, in any deployment: each asks one thing at a time, and is recorded.
 
-A client asks *some* broker who leads, and believes it: a broker that was cut off or paused sends it
-to the past. What it learns nothing from is not recorded as asked. Producers are plain, with one
-attempt for each send, or idempotent: they try one sequence number again until they know what became
-of it. Values are unique, so that every copy in the log can be told from every other.
+Each is a node of its own, with its own network. A client asks *some* broker who leads, and believes
+it: a broker that was cut off or paused sends it to the past. What it learns nothing from is not
+recorded as asked. Producers are plain, with one attempt for each send, or idempotent: they try one
+sequence number again until they know what became of it. Values are unique, so that every copy in
+the log can be told from every other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from harness.clients import operations
 from harness.clients.admin import Leadership, leadership
 from harness.clients.answers import UNREADABLE_ANSWER, UnreadableAnswer
 from harness.clients.operations import NO_PRODUCER, Defect, TopicPartition
 from harness.clients.raw import RawClient
+from harness.deployments.deployment import Deployment
 from harness.history import classify
 from harness.history.outcome import Outcome
-from harness.history.recorder import Recorder
-from reference_impl.ports import Address, Network
+from reference_impl.ports import Network
 
+Result = TypeVar("Result")
 EARLIEST = -2
+LAB = "lab"  # how names of clients begin that use the lab's own network, and are no nodes
 SPREAD_MS = (200, 0, 100)  # how old the records of a batch are
 _WITH_EPOCH = ("list_offsets", "offset_for_leader_epoch")
 _LOST = (OSError, TimeoutError)
@@ -48,32 +51,24 @@ class _Trying:
 class PartitionClients:
     """What the clients of a partition share. ``end`` is beyond all that anybody heard of."""
 
-    network: Network
-    address: Callable[[int], Address]
-    recorder: Recorder
-    tp: TopicPartition
-    now_ms: Callable[[], int]
-    recorded_topic: str = ""  # before the recorder adds what sets this run apart; else as asked
+    on: Deployment
+    topic: str  # before the recorder adds what sets this run apart
+    tp: TopicPartition = field(init=False)
     timeout_s: float = 1.5
     end: int = 0
     sends: int = 0
-    acknowledged: int = 0
-    unanswered: dict[int, int] = field(default_factory=dict)
     log_starts: dict[int, int] = field(default_factory=dict)  # by broker, as last heard
     stamps: list[int] = field(default_factory=list)  # of what was acknowledged: the latest of each
     _sequences: dict[str, int] = field(default_factory=dict)
     _trying: dict[str, list[_Trying]] = field(default_factory=dict)
-    _open: dict[str, int] = field(default_factory=dict)
 
-    def stalled(self, broker: int) -> int:
-        """How many requests that broker has not answered, given up or still waiting."""
-        waiting = sum(at == broker for at in self._open.values())
-        return waiting + self.unanswered.get(broker, 0)
+    def __post_init__(self) -> None:
+        self.tp = TopicPartition(self.on.recorder.topic(self.topic), 0)
 
     async def send(self, by: str, ask: int, *, acks: int) -> int | None:
         """Append one record that nobody appended before; its offset if it was acknowledged."""
         name = self._fresh()
-        outcome = await self._produce(by, ask, name, [(f"{name}-0", self.now_ms())], acks=acks)
+        outcome = await self._produce(by, ask, name, [(f"{name}-0", self.on.now_ms())], acks=acks)
         known = outcome is not None and outcome.type == "ok"
         return int(outcome.fields["offset"]) if outcome is not None and known else None
 
@@ -128,27 +123,33 @@ class PartitionClients:
 
     def _next_of(self, by: str, count: int = 2) -> _Trying:
         name = self._fresh()
-        records = [(f"{name}-{number}", self.now_ms()) for number in range(count)]
+        records = [(f"{name}-{number}", self.on.now_ms()) for number in range(count)]
         sequence = self._sequences.get(by, 0)
         self._sequences[by] = sequence + len(records)
         return _Trying(name, sequence, records)
 
     async def send_spread(self, by: str, ask: int) -> None:
         """Append three records in one batch; their timestamps do not rise with their offsets."""
-        name, now = self._fresh(), self.now_ms()
+        name, now = self._fresh(), self.on.now_ms()
         records = [(f"{name}-{number}", now - ago) for number, ago in enumerate(SPREAD_MS)]
         await self._produce(by, ask, name, records, acks=-1)
 
     async def send_defective(self, by: str, ask: int, defect: Defect) -> None:
         """Send a batch that must be refused."""
         name = self._fresh()
-        records = [(f"{name}-{number}", self.now_ms()) for number in range(3)]
+        records = [(f"{name}-{number}", self.on.now_ms()) for number in range(3)]
         await self._produce(by, ask, name, records, acks=-1, defect=defect)
 
     async def send_blindly(
-        self, by: str, at: int, *, producer_id: int, defect: Defect = Defect.NONE
+        self,
+        by: str,
+        at: int,
+        *,
+        producer_id: int,
+        defect: Defect = Defect.NONE,
+        once_connected: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """Send the one batch of a producer, again if it was sent before, and ask nobody who leads.
+        """Send the one batch of a producer, perhaps again, and ask no broker who leads.
 
         Where no answer comes through, the client never learns what became of it.
         """
@@ -166,6 +167,7 @@ class PartitionClients:
             attempt=trying.attempt,
             producer=(producer_id, 0, trying.sequence),
             defect=defect,
+            once_connected=once_connected,
         )
         # What must be refused is not to be finished later.
         trying.known = trying.known or outcome.type == "ok" or defect is not Defect.NONE
@@ -175,7 +177,7 @@ class PartitionClients:
 
         It names the leader epoch that this broker believes in.
         """
-        seen = await self._leadership(at)
+        seen = await self._leadership(by, at)
         if seen is None:
             return offset
         outcome = await self._asked(
@@ -213,7 +215,7 @@ class PartitionClients:
 
     async def ask_epoch_end(self, by: str, ask: int, back: int) -> bool:
         """Ask the leader where an epoch ended, its own or an earlier one; whether it said so."""
-        seen = await self._leadership(ask)
+        seen = await self._leadership(by, ask)
         epoch = 0 if seen is None else max(0, seen.epoch - back)
         outcome = await self._at_leader(
             by,
@@ -268,7 +270,7 @@ class PartitionClients:
         self, by: str, ask: int, name: str, records: list[tuple[str, int]], **said: Any
     ) -> Outcome | None:
         """Produce where a broker says the leader is; None if it could not say."""
-        seen = await self._leadership(ask)
+        seen = await self._leadership(by, ask)
         if seen is None or seen.leader < 0:
             return None
         return await self._produce_at(by, seen.leader, name, records, **said)
@@ -284,15 +286,22 @@ class PartitionClients:
         attempt: int = 1,
         producer: tuple[int, int, int] = NO_PRODUCER,
         defect: Defect = Defect.NONE,
+        once_connected: Callable[[], Awaitable[None]] | None = None,
     ) -> Outcome:
+        async def produce(client: RawClient) -> Outcome:
+            if once_connected is not None:
+                await client.connect()
+                await once_connected()
+            return await operations.produce(
+                client, self.tp, records=records, acks=acks, producer=producer, defect=defect
+            )
+
         said: dict[str, Any] = {"producer": list(producer)} if producer != NO_PRODUCER else {}
         outcome = await self._asked(
             by,
             at,
             "produce",
-            lambda client: operations.produce(
-                client, self.tp, records=records, acks=acks, producer=producer, defect=defect
-            ),
+            produce,
             send=name,
             attempt=attempt,
             acks=acks,
@@ -300,7 +309,6 @@ class PartitionClients:
             **said,
         )
         if outcome.type == "ok":
-            self.acknowledged += len(records)
             self.end = max(self.end, int(outcome.fields["offset"]) + len(records))
             self.stamps.append(max(timestamp for _, timestamp in records))
         return outcome
@@ -314,7 +322,7 @@ class PartitionClients:
         **arguments: Any,
     ) -> Outcome | None:
         """Ask whom a broker takes for the leader, in its epoch; None if it could not say."""
-        seen = await self._leadership(ask)
+        seen = await self._leadership(by, ask)
         if seen is None or seen.leader < 0:
             return None
         if f in _WITH_EPOCH:
@@ -323,10 +331,12 @@ class PartitionClients:
             by, seen.leader, f, lambda client: work(client, seen.epoch), **arguments
         )
 
-    async def _leadership(self, ask: int) -> Leadership | None:
-        client = self._client(ask)
+    async def _leadership(self, by: str, ask: int) -> Leadership | None:
+        def asked(client: RawClient) -> Awaitable[Leadership]:
+            return leadership(client, self.tp, timeout_s=self.timeout_s)
+
         try:
-            return await leadership(client, self.tp, timeout_s=self.timeout_s)
+            return await self._over_network(by, ask, asked)
         except UnreadableAnswer as nonsense:
             self.heard_nonsense(ask, "metadata", nonsense)
             return None
@@ -335,9 +345,9 @@ class PartitionClients:
 
     def heard_nonsense(self, at: int, f: str, nonsense: UnreadableAnswer) -> None:
         """Record a request that would not be recorded if its answer could be read."""
-        operation = self.recorder.invoke(f, f, self._about(at))
+        operation = self.on.recorder.invoke(f, f, self._about(at))
         outcome = _unreadable(f, nonsense)
-        self.recorder.finish(operation, outcome.type, outcome.fields)
+        self.on.recorder.finish(operation, outcome.type, outcome.fields)
 
     async def _asked(
         self,
@@ -347,28 +357,34 @@ class PartitionClients:
         work: Callable[[RawClient], Awaitable[Outcome]],
         **arguments: Any,
     ) -> Outcome:
-        operation = self.recorder.invoke(by, f, {**self._about(at), **arguments})
-        client = self._client(at)
-        self._open[by] = at
+        operation = self.on.recorder.invoke(by, f, {**self._about(at), **arguments})
         try:
-            outcome = await work(client)
+            outcome = await self._over_network(by, at, work)
         except UnreadableAnswer as nonsense:
             outcome = _unreadable(f, nonsense)
         except _LOST:
-            self.unanswered[at] = self.unanswered.get(at, 0) + 1
             outcome = Outcome(classify(f, None), {"error": None})
-        finally:
-            client.abort()
-            del self._open[by]
-        self.recorder.finish(operation, outcome.type, outcome.fields)
+        self.on.recorder.finish(operation, outcome.type, outcome.fields)
         return outcome
 
     def _about(self, at: int) -> dict[str, Any]:
-        topic = self.recorded_topic or self.tp.topic
-        return {"topic": topic, "partition": self.tp.partition, "node": at}
+        return {"topic": self.topic, "partition": self.tp.partition, "node": at}
 
-    def _client(self, broker: int) -> RawClient:
-        return RawClient(self.network, self.address(broker))
+    async def _over_network(
+        self, by: str, at: int, work: Callable[[RawClient], Awaitable[Result]]
+    ) -> Result:
+        """Talk to a broker over the network of a client, or the lab's own."""
+
+        async def carried_out(network: Network) -> Result:
+            client = RawClient(network, self.on.address(at))
+            try:
+                return await work(client)
+            finally:
+                client.abort()
+
+        if by.startswith(LAB):
+            return await carried_out(self.on.network)
+        return await (await self.on.client(by)).kafka(carried_out)
 
     def _fresh(self) -> str:
         self.sends += 1

@@ -9,7 +9,7 @@ import docker  # type: ignore[import-untyped]
 import pytest
 from docker.errors import DockerException  # type: ignore[import-untyped]
 
-from conformance.classic.arena import plan_of
+from conformance.classic.lab import plan_of
 from harness.deployments.apache_kafka.containers import (
     IMAGE_SETTING,
     LABELS,

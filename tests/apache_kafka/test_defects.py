@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from conformance.classic.arena import plan_of
+from conformance.classic.lab import plan_of
 from harness.clients.admin import Leadership, create_topic, leadership
 from harness.clients.operations import TopicPartition, delete_records, produce
 from harness.clients.raw import RawClient

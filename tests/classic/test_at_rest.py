@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.classic.at_rest import is_at_rest
 from harness.clients.admin import Leadership
+from harness.deployments.at_rest import is_at_rest
 
 RESTING = Leadership(1, 3, (1, 2), (1, 2))
 SEEN: dict[str, tuple[bool, dict[int, Leadership | None]]] = {
@@ -17,6 +17,10 @@ SEEN: dict[str, tuple[bool, dict[int, Leadership | None]]] = {
     "one is not a replica": (True, dict.fromkeys((1, 2), Leadership(1, 3, (1,), (1,)))),
     "one is not in sync": (False, dict.fromkeys((1, 2), Leadership(1, 3, (1,), (1, 2)))),
     "one does not know yet that all are": (False, {1: RESTING, 2: Leadership(1, 3, (1,), (1, 2))}),
+    "they disagree on those in sync": (
+        False,
+        {1: Leadership(1, 3, (1, 2), (1, 2)), 2: Leadership(1, 3, (1, 2, 3), (1, 2))},
+    ),
     "nobody leads": (False, dict.fromkeys((1, 2), Leadership(-1, 3, (1, 2), (1, 2)))),
     "nobody was asked": (False, {}),
 }

@@ -10,35 +10,31 @@ from typing import Any
 import pytest
 
 from conformance.catalogue import CATALOGUE
-from conformance.classic.arena import Heal
-from conformance.classic.campaign import Campaign
+from conformance.classic.campaign import CLASSIC, FAULTS, campaign_steps
+from conformance.classic.cluster import plan_of
 from conformance.classic.lab import record_classic
-from conformance.classic.offers import (
-    ASSUMPTIONS,
-    BY_HOOK,
-    FAULTS,
-    NEW_LEADER,
-    OF_NEW_LEADERS,
-)
-from conformance.classic.simulated_arena import SimArena
+from conformance.classic.offers import BY_HOOK, NEW_LEADER, OF_NEW_LEADERS
+from conformance.partition_lab import PartitionLab
+from harness.deployments.sim import SimDeployment, open_sim
 from harness.history import Run
 from harness.history.plan import LabShard, Part, RunPlan
 from harness.history.recorder import Recorder
 from harness.history.run_slot import take_slot
+from harness.levers import Lever
 from harness.rules import Judgement, Verdict
-from harness.simulation.observer import FaultsOnly
-from harness.simulation.simulation import Simulation
+from harness.steps.step import read_steps, step_line
 from harness.sut import UsageError, reference_sut
 from reference_impl.decisions import Mutant, mutated
 from spark_checkers.engine import InlineEngine
 from spark_checkers.judge import judge
 from spark_checkers.judge_history import judge_run
 
+LANDED = {"cut": 2, "kill": 2, "pause": 1, "reimage": 1}
 RULES = CATALOGUE.of_profiles(("classic",)).played()
 
 
 def recorded(
-    folder: Path, world: str, *mutants: str, seed: int = 1, faults: tuple[str, ...] = FAULTS
+    folder: Path, world: str, *mutants: str, seed: int = 1, faults: tuple[str, ...] = tuple(FAULTS)
 ) -> list[dict[str, Any]]:
     run = Run.create(
         folder, run=folder.name, sut="reference", world=world, profiles=["classic"], seed=seed
@@ -63,7 +59,7 @@ def landed(events: list[dict[str, Any]]) -> Counter[str]:
 @pytest.mark.sim
 def test_the_cluster_keeps_its_promises_in_the_simulation(tmp_path: Path) -> None:
     events = recorded(tmp_path / "run", "sim")
-    assert landed(events) == {"cut-link": 2, "kill-node": 2, "pause-node": 1, "reimage-node": 1}
+    assert landed(events) == LANDED
     verdicts = {one.rule.id: one.verdict for one in judged(tmp_path / "run").judged}
     assert verdicts == dict.fromkeys(verdicts, Verdict.PASS)
     assert set(verdicts) == {rule.id for rule in RULES}
@@ -115,7 +111,7 @@ def test_a_mutant_of_the_cluster_is_seen(tmp_path: Path, mutant: str) -> None:
 @pytest.mark.process
 def test_the_cluster_keeps_its_promises_as_processes(tmp_path: Path) -> None:
     events = recorded(tmp_path / "run", "process")
-    assert landed(events) == {"cut-link": 2, "kill-node": 2, "pause-node": 1, "reimage-node": 1}
+    assert landed(events) == LANDED
     assert {one.verdict for one in judged(tmp_path / "run").judged} == {Verdict.PASS}
 
 
@@ -128,12 +124,12 @@ def test_a_fault_that_did_not_land_leaves_no_proof(tmp_path: Path) -> None:
     recorder.finish(seen, "ok", {"error": 0, **told})
     for part_of_plan in ("another", "t/cut"):
         recorder.plan_part = part_of_plan
-        fault = recorder.begin_fault("cut-link", "broker-1")
+        fault = recorder.begin_fault("cut", "broker-1")
         if part_of_plan == "another":
             recorder.landed(fault, {"deliveries_held": 1})
         recorder.end_fault(fault, {})
     slot.writer.close()
-    part = Part(name="t/cut", profile="classic", faults=("cut-link",), scope="profile")
+    part = Part(name="t/cut", profile="classic", faults=("cut",), scope="profile")
     lab = LabShard(run)
     lab.plan(RunPlan(rules=("KFK-053",), parts=(part,), reference=True))
     lab.close()
@@ -142,12 +138,13 @@ def test_a_fault_that_did_not_land_leaves_no_proof(tmp_path: Path) -> None:
     (one,) = judge(run.folder, CATALOGUE, engine).judgement.judged
     engine.close()
     assert (one.verdict, one.result.exercised) == (Verdict.NO_PROOF, 1)
-    assert one.reason == "the fault cut-link did not land"
+    assert one.reason == "the fault cut did not land"
 
 
-def test_every_fault_says_which_assumption_it_breaks() -> None:
-    known = {name for rule in RULES for name in rule.assumes}
-    assert set(ASSUMPTIONS.values()) <= known
+def test_a_campaign_is_text_that_gives_the_same_steps_back() -> None:
+    steps = campaign_steps(3)
+    assert read_steps("\n".join(step_line(step) for step in steps)) == steps
+    assert steps == campaign_steps(3) != campaign_steps(4)
 
 
 def test_the_faults_of_a_hook_show_all_that_needs_one() -> None:
@@ -156,43 +153,44 @@ def test_the_faults_of_a_hook_show_all_that_needs_one() -> None:
 
 
 def test_a_world_in_which_it_cannot_be_played_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be played on reference in external"):
+    with pytest.raises(UsageError, match="reference is started by the lab"):
         recorded(tmp_path / "run", "external")
 
 
-class Unhealed(SimArena):
-    """Where what was ended is started again, and ends again."""
+def never_healed(on: SimDeployment) -> None:
+    """What was ended is started again, and ends again."""
+    pull = on.levers.kill
 
-    async def kill(self, name: str) -> Heal:
-        heal = await super().kill(name)
+    async def kill(node: str) -> Lever:
+        lever = await pull(node)
+        release = lever.release
 
-        async def healed() -> None:
-            await heal()
-            self._sim.kill(name)
+        async def released() -> None:
+            await release()
+            on.sim.kill(node)
 
-        return healed
+        lever.release = released  # type: ignore[method-assign]
+        return lever
+
+    on.levers.kill = kill  # type: ignore[method-assign]
 
 
 @pytest.mark.sim
 def test_a_cluster_that_finds_no_rest_breaks_a_rule_and_not_the_lab(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", run="run", sut="reference", world="sim", seed=1)
-    slot = take_slot(run, world="sim", clock="sim", part=0, shard="classic")
-    sims: list[Simulation] = []
-    recorder = Recorder(slot, now=lambda: sims[0].now_ns)
-    with Simulation(1, observer=FaultsOnly(recorder)) as sim:
-        sims.append(sim)
-        arena = Unhealed(sim, recorder)
-        faults = ("kill-leader", "kill-leader")
-        campaign = Campaign(arena=arena, seed=1, faults=faults, pace=50.0, bound_s=10.0)
-        sim.run(campaign.run(), within_s=300.0)
-    slot.writer.close()
+    with open_sim(run, plan_of(), seed=1, forgiving=True) as on:
+        never_healed(on)
+        lab = PartitionLab(on, topic=CLASSIC, campaign=CLASSIC, bound_s=10.0)
+        on.run(lab.play(campaign_steps(1, ("kill-leader", "kill-leader"), rests=50.0)))
     run.seal()
     lines = [json.loads(line) for line in run.history.read_text("utf-8").splitlines()]
     found = {one.rule.id: one for one in judged(tmp_path / "run").judged}
     failed = [rule for rule, one in found.items() if one.verdict is Verdict.FAIL]
     assert set(failed) >= {"KFK-090", "KFK-093"}
     assert "broker 1 does not answer" in found["KFK-090"].result.findings[0].seen
-    assert landed(lines) == {"kill-node": 1}  # it is hurt no more
+    assert landed(lines) == {"kill": 1}  # it is hurt no more
+    second = [one for one in lines if one["kind"] == "step" and one["verb"] == "kill"][1]
+    assert second["resolved"] == {"skipped": "the cluster did not recover before"}
     assert [one["name"] for one in lines if one["kind"] == "phase"][-1] == "final-reads"
 
 

@@ -16,9 +16,10 @@ from pathlib import Path
 import pytest
 
 from conformance.catalogue import CATALOGUE
-from conformance.classic.arena import PROPERTIES
+from conformance.classic.campaign import FAULTS, part_name
+from conformance.classic.cluster import PROPERTIES
 from conformance.classic.lab import record_classic
-from conformance.classic.offers import BY_HOOK, FAULTS, NODES, part_name
+from conformance.classic.offers import BY_HOOK, NODES
 from conformance.profiles import PROFILES
 from harness.cli import certify
 from harness.clients.admin import leadership
@@ -138,7 +139,7 @@ def test_a_hook_lets_brokers_be_killed_paused_and_wiped(
     landed = engine.rows("SELECT fault FROM fault_windows WHERE landed")
     engine.close()
     faults = Counter(row["fault"] for row in landed)
-    assert faults == {"kill-node": 1, "pause-node": 2, "reimage-node": 1}
+    assert faults == {"kill": 1, "pause": 2, "reimage": 1}
     free = {rule.id for rule in RULES if not rule.binds_others}
     # Without a plan nothing says that the nodes cannot be seen.
     other = dict.fromkeys(free, Verdict.NOT_APPLICABLE) | {"KFK-095": Verdict.NO_PROOF}

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from conformance.catalogue import CATALOGUE
-from conformance.classic.programs import FILE, MUTANTS, recorded_programs, verdicts_of, written
-from conformance.classic.programs_in_processes import Played, verdicts_in_processes
-from conformance.machines.scripted import KINDS, Appends, ScriptedMachine
-from conformance.mutants import ONLY_SIMULATED
+from conformance.mutants import CLUSTER, ONLY_SIMULATED
 from conformance.profiles import built_in_mutants
+from conformance.programs import FOLDER, record_programs, recorded_programs
 from conformance.proofs import recorded_statuses
-from harness.rules import Judged, Status, Verdict
-from harness.steps.program import Step
+from conformance.trials.judging import RULES, engine
+from harness.errors import UsageError
+from harness.rules import Status, Verdict
+from harness.steps.step import Step, read_step, read_steps, step_line
+from harness.workloads.partition_phases import PhaseSteps
+from harness.workloads.partition_steps import PartitionSteps
+from nemesis.steps import NemesisSteps
+from spark_checkers.judge_history import judge_run
 
 PROGRAMS = recorded_programs()
+MUTANTS = {one.name: one for part in CLUSTER for one in part.MUTANTS}
 SHORT = "checksums-are-not-checked"
+REFERENCE = f"conformance.mutants.admission:{SHORT}"
 
 
-def failed(judged: list[Judged]) -> set[str]:
+def failed(
+    folder: Path, programs: Sequence[Sequence[Step]], *mutants: str, world: str = "sim"
+) -> set[str]:
+    runs = record_programs(folder, programs, world=world, mutants=mutants)
+    judged = [one for run in runs for one in judge_run(run, RULES, engine(), reference=True).judged]
+    assert not [one for one in judged if one.verdict is Verdict.BROKEN]
     return {one.rule.id for one in judged if one.verdict is Verdict.FAIL}
 
 
@@ -38,11 +50,9 @@ def test_every_rule_that_the_profile_classic_plays_is_proven() -> None:
     assert {rule: statuses[rule] for rule in played} == dict.fromkeys(played, Status.PROVEN)
 
 
-@pytest.mark.parametrize("name", sorted(set(PROGRAMS) - set(ONLY_SIMULATED)))
-def test_a_program_uses_steps_that_both_worlds_know(name: str) -> None:
-    used = {step.name for step in PROGRAMS[name]}
-    assert {one for one in used if not hasattr(ScriptedMachine, one)} == set()
-    assert {one for one in used if not hasattr(Played, one)} == set()
+def test_programs_have_verbs_of_clients_the_lab_and_the_nemesis_alone() -> None:
+    known = {**PartitionSteps.verbs, **PhaseSteps.verbs, **NemesisSteps.verbs}
+    assert {step.verb for program in PROGRAMS.values() for step in program} <= set(known)
 
 
 def test_processes_are_spared_what_only_the_simulation_shows() -> None:
@@ -50,30 +60,30 @@ def test_processes_are_spared_what_only_the_simulation_shows() -> None:
     assert names & set(PROGRAMS) == set(PROGRAMS) - set(ONLY_SIMULATED)
 
 
-def test_the_file_of_programs_is_written_as_it_is_read() -> None:
-    text = FILE.read_text("utf-8")
-    assert written(json.loads(text)) == text
-
-
-def test_nobody_appends_what_has_no_name() -> None:
-    with pytest.raises(ValueError, match=r"'gold'; there are plain"):
-        Appends(None, 1).make("gold")  # type: ignore[arg-type, unused-coroutine]
-    assert len(set(KINDS)) == len(KINDS)
+def test_the_files_of_programs_are_written_as_they_are_read() -> None:
+    for name, program in PROGRAMS.items():
+        text = "".join(f"{step_line(step)}\n" for step in program)
+        assert (FOLDER / f"{name}.steps").read_text("utf-8") == text
 
 
 @pytest.mark.sim
-def test_a_program_shows_its_mutant_and_nothing_without_it() -> None:
-    program = PROGRAMS[SHORT]
-    assert failed([*verdicts_of(program)]) == set()
-    assert failed([*verdicts_of(program, MUTANTS[SHORT])]) >= set(MUTANTS[SHORT].rules)
+def test_what_no_client_appends_and_no_client_can_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"'gold'; there are plain"):
+        record_programs(tmp_path / "gold", [[read_step("a append what=gold ask=broker-1")]])
+    with pytest.raises(UsageError, match=r"nothing here can 'a melt'"):
+        record_programs(tmp_path / "melt", [[read_step("a melt")]])
+
+
+@pytest.mark.sim
+def test_a_program_shows_its_mutant_and_nothing_without_it(tmp_path: Path) -> None:
+    assert failed(tmp_path / "sound", [PROGRAMS[SHORT]]) == set()
+    assert failed(tmp_path / "mutant", [PROGRAMS[SHORT]], REFERENCE) >= set(MUTANTS[SHORT].rules)
 
 
 @pytest.mark.process
-def test_a_program_shows_its_mutant_on_processes_and_nothing_without_it() -> None:
-    cut = Step(
-        "cut", {"here": "broker-1", "there": "broker-2", "both": True, "lasts": None, "ms": 0}, {}
-    )
-    programs = [PROGRAMS[SHORT], [*PROGRAMS[SHORT], cut, Step("wait", {"ms": 100}, {})]]
-    assert failed([*verdicts_in_processes(programs)]) == set()
-    mutant = f"conformance.mutants.admission:{SHORT}"
-    assert failed([*verdicts_in_processes(programs[:1], (mutant,))]) >= set(MUTANTS[SHORT].rules)
+def test_a_program_shows_its_mutant_on_processes_and_nothing_without_it(tmp_path: Path) -> None:
+    cut = read_steps("nemesis cut target='leader of t-0 <-> broker-2'\nlab wait ms=100")
+    programs = [PROGRAMS[SHORT], [*PROGRAMS[SHORT], *cut]]
+    assert failed(tmp_path / "sound", programs, world="process") == set()
+    shown = failed(tmp_path / "mutant", programs[:1], REFERENCE, world="process")
+    assert shown >= set(MUTANTS[SHORT].rules)

@@ -10,6 +10,8 @@ import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from kio.index import load_response_schema
@@ -109,15 +111,15 @@ def test_what_a_client_hears_is_in_the_history(tmp_path: Path) -> None:
 
     async def play() -> None:
         async with nonsense_broker("a negative size") as address:
-            clients = PartitionClients(
+            on: Any = SimpleNamespace(
                 network=StreamNetwork(),
                 address=lambda broker: address,
                 recorder=Recorder(place, now=lambda: 1),
-                tp=TP,
                 now_ms=lambda: 1,
             )
-            await clients.send("p", 1, acks=-1)
-            await clients.send_blindly("b", 1, producer_id=7)
+            clients = PartitionClients(on=on, topic="t")
+            await clients.send("lab-p", 1, acks=-1)
+            await clients.send_blindly("lab-b", 1, producer_id=7)
 
     asyncio.run(play())
     place.writer.close()

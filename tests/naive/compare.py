@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 
 from conformance.catalogue import CATALOGUE
-from conformance.machines.judging import GROUND
+from conformance.trials.judging import GROUND
 from harness.history import read_history
 from harness.history.sources import Source
 from harness.rules import Rule

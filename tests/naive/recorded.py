@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from conformance.classic.lab import record_classic
-from conformance.classic.programs import MUTANTS, recorded_programs
 from conformance.lab import record
-from conformance.machines.scripted import ScriptedMachine
 from conformance.mutants import CLUSTER, boundary
 from conformance.profiles.profile import Plan
+from conformance.programs import record_programs, recorded_programs
 from harness.errors import LabBroken
 from harness.history import Run
-from harness.steps.explore import play
 from harness.steps.program import Step
 from harness.sut import reference_sut
 
@@ -24,17 +20,10 @@ REFERENCES: Mapping[str, str] = {
 }
 
 
-def record_program(folder: Path, program: Sequence[Step], *mutants: Any, seed: int = 1) -> Path:
+def record_program(folder: Path, program: Sequence[Step], *mutants: str, seed: int = 1) -> Path:
     """Play a program in a simulation; the run folder."""
-
-    class Kept(ScriptedMachine):
-        def judge(self, run: Path) -> Sequence[str]:
-            shutil.copytree(run, folder)
-            return []
-
-    Kept.__name__ = ScriptedMachine.__name__
-    play(Kept.with_seed(seed, *mutants), program)
-    return folder
+    (run,) = record_programs(folder, [program], seed=seed, mutants=mutants)
+    return run
 
 
 def record_campaign(folder: Path, *mutants: str, seed: int, world: str = "sim") -> Path:
@@ -72,7 +61,7 @@ def boundaries(folder: Path, seed: int) -> Iterator[Path]:
 def programs(folder: Path, seed: int) -> Iterator[Path]:
     """Each program on the mutant that it shows, and on the sound cluster."""
     for name, program in recorded_programs().items():
-        yield record_program(folder / f"{name}-{seed}", program, MUTANTS[name], seed=seed)
+        yield record_program(folder / f"{name}-{seed}", program, REFERENCES[name], seed=seed)
         yield record_program(folder / f"{name}-sound-{seed}", program, seed=seed)
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from conformance.classic.programs import MUTANTS, recorded_programs
+from conformance.programs import recorded_programs
 from harness.history import Run
 from spark_checkers.engine import InlineEngine
 from tests.naive.compare import CLASSIC, MIGRATION, compare
 from tests.naive.contested import HISTORIES as CONTESTED
-from tests.naive.recorded import record_boundary, record_program
+from tests.naive.recorded import REFERENCES, record_boundary, record_program
 from tests.spark_checkers import liveness_histories
 from tests.spark_checkers.log_lines import events_of
 
@@ -34,7 +34,7 @@ def engine() -> Iterator[InlineEngine]:
 def test_they_agree_on_mutants_of_the_cluster(tmp_path: Path, engine: InlineEngine) -> None:
     programs = recorded_programs()
     paths = [
-        record_program(tmp_path / name, programs[name], MUTANTS[name]) / "history.jsonl"
+        record_program(tmp_path / name, programs[name], REFERENCES[name]) / "history.jsonl"
         for name in SHOWN
     ]
 

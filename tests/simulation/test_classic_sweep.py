@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from conformance.machines.classic import PROPERTIES
 from conformance.mutants import replication
+from conformance.programs import PROPERTIES
 from harness.clients.admin import create_topic
 from harness.clients.operations import TopicPartition, fetch, produce
 from harness.clients.raw import RawClient

@@ -20,9 +20,10 @@ from harness.history import History
 from harness.history.sources import Source
 from harness.rules import Judgement, Rule, Verdict
 from harness.scratch import ScratchFolder
-from harness.steps.explore import Unrepeatable, draw, play, shrunk
-from harness.steps.machine import SimulatedMachine, Violated
-from harness.steps.machine_program import Step
+from harness.steps.draw import draw
+from harness.steps.shrink import Unrepeatable, shrunk, way_of
+from harness.steps.step import Step
+from harness.steps.trial import Trial, play
 from spark_checkers.engine import InlineEngine
 from spark_checkers.judge_history import judge_run
 from spark_checkers.many import judge_many
@@ -41,8 +42,8 @@ def engine() -> InlineEngine:
     return InlineEngine()
 
 
-class JudgedMachine(SimulatedMachine):
-    """A machine whose histories the rules of partitions judge."""
+class JudgedTrial(Trial):
+    """A trial whose histories the rules of partitions judge."""
 
     profiles = PROFILES
     judged_by: ClassVar[Sequence[Rule]] = RULES
@@ -71,28 +72,28 @@ def broken_rules(judgement: Judgement) -> list[str]:
 
 
 def explore_together(
-    machine: type[JudgedMachine], *, examples: int, steps: int = 20, together: int = 10
+    trial: type[JudgedTrial], *, examples: int, steps: int = 20, together: int = 10
 ) -> None:
     """`explore`, with so many histories judged at a time; fails with the smallest that fails.
 
-    The machine's seed decides which programs are played, and in which order.
+    The trial's seed decides which programs are played, and in which order.
     """
     with ScratchFolder("together") as scratch:
-        search = _Search(machine, scratch, together)
+        search = _Search(trial, scratch, together)
         search.look(examples=examples, steps=steps)
     if search.found is None:
         return
     program, way = search.found
-    smallest = shrunk(_only_by(machine, way), program, way=way)
-    play(machine, smallest)
-    raise Unrepeatable(f"{machine.__name__}, seed {machine.seed}: it failed and then did not")
+    smallest = shrunk(_only_by(trial, way), program, way=way)
+    play(trial, smallest)
+    raise Unrepeatable(f"{trial.__name__}, seed {trial.seed}: it failed and then did not")
 
 
 class _Search:
     """Examples that were played, and what was found in those that were judged."""
 
-    def __init__(self, machine: type[JudgedMachine], scratch: Path, together: int) -> None:
-        self.machine = machine
+    def __init__(self, trial: type[JudgedTrial], scratch: Path, together: int) -> None:
+        self.trial = trial
         self.scratch = scratch
         self.together = together
         self.found: tuple[list[Step], str] | None = None
@@ -110,10 +111,10 @@ class _Search:
         else:
             self._judge_waiting()
 
-    def _looking(self) -> type[JudgedMachine]:
+    def _looking(self) -> type[JudgedTrial]:
         search = self
 
-        class Looking(self.machine):  # type: ignore[name-defined, misc]
+        class Looking(self.trial):  # type: ignore[name-defined, misc]
             def judge(self, folder: Path) -> Sequence[str]:
                 search.take(folder, self.program)
                 return ["found: among those judged together"] if search.found else []
@@ -123,14 +124,14 @@ class _Search:
                     search.failed(self.program, problem)
                 return ""
 
-        Looking.__name__ = self.machine.__name__
+        Looking.__name__ = self.trial.__name__
         return Looking
 
     def failed(self, program: Sequence[Step], problem: BaseException) -> None:
         """An example failed by itself; what was played before it was not judged yet."""
         self._judge_waiting()
         if self.found is None:
-            self.found = (list(program), _way_of(problem))
+            self.found = (list(program), way_of(problem))
 
     def take(self, folder: Path, program: Sequence[Step]) -> None:
         """Keep a history until there are enough of them."""
@@ -149,7 +150,7 @@ class _Search:
         outcomes = judge_many(
             sources,
             _ground,
-            lambda _: self.machine.judged_by,
+            lambda _: self.trial.judged_by,
             engine(),
             self.scratch / f"at-{self._played}",
             workers=1,
@@ -168,18 +169,12 @@ def _ground(history: History) -> JudgingProfile:
     return GROUND
 
 
-def _way_of(problem: BaseException) -> str:
-    if isinstance(problem, Violated):
-        return str(problem).partition(":")[0]
-    return type(problem).__name__
+def _only_by(trial: type[JudgedTrial], way: str) -> type[JudgedTrial]:
+    """The trial, judged by one rule: other findings do not count while this one is looked for."""
+    rules = tuple(rule for rule in trial.judged_by if rule.id == way)
 
-
-def _only_by(machine: type[JudgedMachine], way: str) -> type[JudgedMachine]:
-    """The machine, judged by one rule: other findings do not count while this one is looked for."""
-    rules = tuple(rule for rule in machine.judged_by if rule.id == way)
-
-    class Quick(machine):  # type: ignore[valid-type, misc]
+    class Quick(trial):  # type: ignore[valid-type, misc]
         judged_by = rules
 
-    Quick.__name__ = machine.__name__
+    Quick.__name__ = trial.__name__
     return Quick

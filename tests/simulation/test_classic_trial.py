@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from conformance.machines.classic import ClassicMachine
-from conformance.machines.judging import RULES, explore_together
 from conformance.mutants import replication, replication_logs
+from conformance.trials.classic import ClassicTrial
+from conformance.trials.judging import RULES, explore_together
 from harness.rules import Verdict
-from harness.steps.explore import explore, play
-from harness.steps.machine import Violated
-from harness.steps.machine_replay import replay
-from harness.steps.program import Step, program_of, steps_of
+from harness.steps.draw import explore
+from harness.steps.program import program_of, steps_of
+from harness.steps.replay import replay
+from harness.steps.step import read_steps
+from harness.steps.trial import Violated, play
 
 pytestmark = pytest.mark.sim
 
@@ -24,7 +25,7 @@ BY_NAME = {mutant.name: mutant for mutant in MUTANTS}
 
 @pytest.fixture(autouse=True)
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("harness.steps.machine.RUNS", tmp_path / "runs")
+    monkeypatch.setattr("harness.steps.trial.RUNS", tmp_path / "runs")
     return tmp_path / "runs"
 
 
@@ -34,22 +35,20 @@ def slow(*case: object) -> object:
 
 @pytest.mark.parametrize("seed", [1, slow(2), slow(3)])
 def test_the_cluster_is_sound_under_the_nemesis(seed: int, runs: Path) -> None:
-    explore_together(ClassicMachine.with_seed(seed), examples=10, steps=25)
+    explore_together(ClassicTrial.with_seed(seed), examples=10, steps=25)
     assert not runs.exists()
 
 
-def step(name: str, **arguments: object) -> Step:
-    return Step(name, arguments, {})
-
-
-WITHOUT_FAULTS = [
-    step("send", ask="broker-1", acks=-1, ms=100),
-    step("read", back=1000, ms=100),
-    step("look", ask="broker-2", back=0, ms=700),
-    step("send", ask="broker-3", acks=1, ms=10),
-    step("delete", ask="broker-2", back=4, ms=100),
-    step("read", back=0, ms=700),
-]
+WITHOUT_FAULTS = read_steps(
+    """
+    clients send ask=broker-1 acks=-1 ms=100
+    clients read back=1000 ms=100
+    clients look ask=broker-2 back=0 ms=700
+    clients send ask=broker-3 acks=1 ms=10
+    clients delete ask=broker-2 back=4 ms=100
+    clients read back=0 ms=700
+    """
+)
 
 
 # That consumers are served what is not committed is seen without any fault: at a follower.
@@ -62,14 +61,14 @@ WITHOUT_FAULTS = [
     ],
 )
 def test_a_mutant_passes_where_there_are_no_faults(name: str, runs: Path) -> None:
-    play(ClassicMachine.with_seed(1, BY_NAME[name]), WITHOUT_FAULTS)
+    play(ClassicTrial.with_seed(1, BY_NAME[name]), WITHOUT_FAULTS)
     assert not runs.exists()
 
 
-def test_what_the_machine_does_exercises_the_rules_it_is_judged_by() -> None:
+def test_what_the_trial_does_exercises_the_rules_it_is_judged_by() -> None:
     exercised: set[str] = set()
 
-    class Watched(ClassicMachine):
+    class Watched(ClassicTrial):
         def judge(self, folder: Path) -> Sequence[str]:
             judged = self.judged(folder).judged
             exercised.update(one.rule.id for one in judged if one.verdict is Verdict.PASS)
@@ -107,14 +106,14 @@ def test_a_mutant_is_found_shrunk_and_played_again(
     name: str, drawn: int, finding: str, steps: int, runs: Path
 ) -> None:
     with pytest.raises(Violated) as caught:
-        explore_together(ClassicMachine.with_seed(1, BY_NAME[name]), examples=80, steps=drawn)
+        explore_together(ClassicTrial.with_seed(1, BY_NAME[name]), examples=80, steps=drawn)
 
     found = str(caught.value).splitlines()
     assert any(line.startswith(finding) for line in found)
-    kept = runs / "ClassicMachine-1"
+    kept = runs / "ClassicTrial-1"
     assert len(program_of(kept)) <= steps
     again = replay(kept)
     assert again.differs_at is None
     assert list(again.findings) == found
     if program_of(kept):  # in which the sound cluster does nothing wrong
-        play(ClassicMachine.with_seed(1), [step(one, **given) for one, given in steps_of(kept)])
+        play(ClassicTrial.with_seed(1), list(steps_of(kept)))

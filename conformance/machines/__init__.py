@@ -1,1 +1,0 @@
-"""State machines of the reference, judged by the catalogue."""

@@ -1,0 +1,241 @@
+"""Faults as steps of the actor `nemesis`.
+
+    nemesis  kill    target=broker-1 lasts=200 ms=100        ends after 200 ms; 100 ms pass
+    nemesis  isolate target="leader of t-0"                  until it is ended
+    nemesis  begin   fault=object-store-slow target=object-store
+    nemesis  end     fault=cut                               the newest of that name
+    nemesis  heal    which=0                                 the oldest
+    nemesis  heal-all
+
+What a target meant is recorded with the step. A step is skipped, and its line says why, if its
+target is out of place, if there are faults enough, or if the cluster did not recover from those
+before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, ClassVar
+
+from harness.deployments.deployment import Deployment, Role
+from harness.steps.step import NEMESIS, Step
+from harness.steps.vocabulary import Vocabulary, verb
+from nemesis.nemesis import Active, Nemesis
+from nemesis.targets import NoTarget, Target
+
+A_WHILE = (0, 10, 100, 700)  # milliseconds
+SO_LONG = (None, 200, 1500)  # milliseconds; None is until it is ended
+SOON_MS = (0, 2, 5, 20)  # after clients began: in the middle of what they do
+RESTART_MS = 50
+TURN_MS = 400
+TURNS = 5  # in which another broker has to lead
+ISOLATED = "{} <-> everything else"
+DEPOSED = {"kill": "{}", "pause": "{}", "cut": ISOLATED}  # how, and the target
+ENDING = ("end", "heal", "heal-all")
+SKIPPED = "skipped"
+
+
+def a_broker(trial: Any) -> Sequence[str]:
+    """One of the brokers of a trial."""
+    names: Sequence[str] = trial.system.nodes(Role.BROKER)
+    return names
+
+
+def a_node(trial: Any) -> Sequence[str]:
+    """A broker, whoever leads, or the controller."""
+    return (*a_broker(trial), f"leader of {trial.partition}", *trial.system.nodes(Role.CONTROLLER))
+
+
+def a_link(trial: Any) -> Sequence[str]:
+    """Between two nodes, or between a broker and the clients; both ways or one."""
+    brokers = a_broker(trial)
+    nodes = (*brokers, *trial.system.nodes(Role.CONTROLLER))
+    pairs = [(one, two) for one in nodes for two in nodes if one != two]
+    by_part = [f"follower of {trial.partition} <-> leader of {trial.partition}"]
+    both = [f"{one} <-> {two}" for one, two in pairs if nodes.index(one) < nodes.index(two)]
+    single = [f"{one} -> {two}" for one, two in pairs]
+    clients = [f"{one} <-> all clients" for one in brokers]
+    return [*by_part, *both, *single, *clients, *(f"{one} -> all clients" for one in brokers)]
+
+
+class NemesisSteps(Vocabulary):
+    """What is done to a deployment. `stir` lets clients send before a fault in their midst."""
+
+    actors: ClassVar[Sequence[str]] = (NEMESIS,)
+
+    def __init__(
+        self,
+        on: Deployment,
+        nemesis: Nemesis,
+        *,
+        partition: str = "t-0",
+        most: int | None = None,
+        spared: Callable[[], str] = lambda: "",
+        stir: Callable[[str], None] = lambda leader: None,
+    ) -> None:
+        """At most so many faults at a time; none while `spared` gives a reason."""
+        self._on = on
+        self._nemesis = nemesis
+        self._leader = f"leader of {partition}"
+        self._most = most
+        self._spared = spared
+        self._stir = stir
+        self._found = Target(label="")
+        self._healing: list[asyncio.Task[None]] = []
+
+    async def resolve(self, step: Step) -> Mapping[str, Any]:
+        """Who is hit, or why nothing is done."""
+        if step.verb in ENDING:
+            return {}
+        if reason := self._spared():
+            return {SKIPPED: reason}
+        if self._most is not None and len(self._nemesis.active) >= self._most:
+            return {SKIPPED: f"{self._most} faults are in force"}
+        if (asked := self._asked(step)) is None:
+            return {}
+        try:
+            self._found = await self._nemesis.find(*asked)
+        except NoTarget as why:
+            return {SKIPPED: str(why)}
+        return {"target": self._found.label}
+
+    async def carry_out(self, step: Step, meant: Mapping[str, Any]) -> None:
+        """Unless it is skipped; what has landed since is written down."""
+        if SKIPPED in meant:
+            await self._pass(step.arguments.get("ms", 0))
+        else:
+            await super().carry_out(step, meant)
+        self._nemesis.look()
+
+    # ── nodes ────────────────────────────────────────────────────────────────────────────────────
+
+    @verb(target=a_node, lasts=SO_LONG, ms=A_WHILE)
+    async def kill(self, step: Step, **given: Any) -> None:
+        """End a process at once."""
+        await self._begin("kill", **given)
+
+    @verb(target=a_node, lasts=SO_LONG, ms=A_WHILE)
+    async def pause(self, step: Step, **given: Any) -> None:
+        """Let a process stand still."""
+        await self._begin("pause", **given)
+
+    @verb(drawn=False)
+    async def reimage(self, step: Step, **given: Any) -> None:
+        """End a process and empty its disk."""
+        await self._begin("reimage", **given)
+
+    @verb(how=tuple(DEPOSED), soon=SOON_MS, lasts=SO_LONG)
+    async def depose(self, step: Step, how: str, soon: int, lasts: int | None, target: str) -> None:
+        """Let the leader fall while clients send, and wait until there is another."""
+        (leader,) = self._found.nodes or self._found.links[0].sources
+        self._stir(leader)
+        await self._pass(soon)
+        await self._begin(how, target, lasts=lasts)
+        for _ in range(TURNS):
+            await self._pass(TURN_MS)
+            with suppress(NoTarget):
+                if (await self._nemesis.find("kill", self._leader)).nodes != (leader,):
+                    return
+
+    @verb(target=a_broker, soon=SOON_MS, ms=A_WHILE)
+    async def bounce(self, step: Step, target: str, soon: int, ms: int) -> None:
+        """Let a broker die while clients send, and be back at once."""
+        self._stir(target)
+        await self._pass(soon)
+        await self._begin("kill", target, lasts=RESTART_MS, ms=ms)
+
+    @verb(ms=A_WHILE)
+    async def roll(self, step: Step, ms: int) -> None:
+        """Kill and start all brokers, one after the other, faster than is good for them."""
+        for broker in self._on.nodes(Role.BROKER):
+            killed = await self._nemesis.begin("kill", broker)
+            await self._pass(RESTART_MS)
+            await self._nemesis.end(killed)
+            await self._pass(TURN_MS)
+        await self._pass(ms)
+
+    # ── links ────────────────────────────────────────────────────────────────────────────────────
+
+    @verb(target=a_link, lasts=SO_LONG, ms=A_WHILE)
+    async def cut(self, step: Step, **given: Any) -> None:
+        """Let nothing pass on a link."""
+        await self._begin("cut", **given)
+
+    @verb(target=a_node, lasts=SO_LONG, ms=A_WHILE)
+    async def isolate(self, step: Step, **given: Any) -> None:
+        """Cut a node off from all other nodes; clients reach it as before."""
+        await self._begin("cut", **given)
+
+    @verb(target=a_link, by=(20, 60, 300), lasts=SO_LONG, ms=A_WHILE)
+    async def delay(self, step: Step, by: int, **given: Any) -> None:
+        """Let what passes on a link take so many milliseconds longer."""
+        await self._begin("delay", seconds=by / 1000, **given)
+
+    # ── any, and back ────────────────────────────────────────────────────────────────────────────
+
+    @verb(drawn=False)
+    async def begin(self, step: Step, fault: str, **given: Any) -> None:
+        """Begin any fault by its name, with its options."""
+        await self._begin(fault, **given)
+
+    @verb(drawn=False)
+    async def end(self, step: Step, fault: str, target: str | None = None) -> None:
+        """End the newest fault of that name, or the one on a target."""
+        for active in reversed(self._nemesis.active):
+            if active.fault.name == fault and target in (None, active.asked, active.target.label):
+                await self._nemesis.end(active)
+                return
+
+    @verb(which=(0, 1), ms=A_WHILE)
+    async def heal(self, step: Step, which: int, ms: int = 0) -> None:
+        """End one of the faults in force, by its age."""
+        active = self._nemesis.active
+        if active:
+            await self._nemesis.end(active[which % len(active)])
+        await self._pass(ms)
+
+    @verb(drawn=False)
+    async def heal_all(self, step: Step) -> None:
+        """End all faults."""
+        await self._nemesis.heal_all()
+
+    # ── how ──────────────────────────────────────────────────────────────────────────────────────
+
+    def _asked(self, step: Step) -> tuple[str, str] | None:
+        """The fault and the target of a step, if it has one."""
+        given = step.arguments
+        target = str(given.get("target", ""))
+        if step.verb == "roll":
+            return None
+        if step.verb == "depose":
+            return given["how"], DEPOSED[given["how"]].format(self._leader)
+        if step.verb == "isolate":
+            return "cut", ISOLATED.format(target)
+        if step.verb == "bounce":
+            return "kill", target
+        return str(given.get("fault", step.verb)), target
+
+    async def _begin(
+        self,
+        fault: str,
+        target: str,
+        *,
+        lasts: int | None = None,
+        ms: int = 0,
+        part: str | None = None,
+        **options: Any,
+    ) -> None:
+        active = await self._nemesis.begin(fault, self._found, part=part, **options)
+        if lasts is not None:
+            healing = asyncio.ensure_future(self._end_after(active, lasts))
+            self._healing.append(healing)
+        await self._pass(ms)
+
+    async def _end_after(self, active: Active, ms: int) -> None:
+        await self._pass(ms)
+        await self._nemesis.end(active)
+
+    async def _pass(self, ms: int) -> None:
+        await asyncio.sleep(ms / 1000 * self._on.pace)
