@@ -28,7 +28,8 @@ class Register:
     """Plays steps (several times, if one likes: what is open stays open)."""
 
     def __init__(self, deployment: Deployment) -> None:
-        from nemesis.nemesis import Nemesis  # loads the Kafka protocol, and with it Hypothesis
+        # Here and not above: commands start without the schemas of Kafka's requests.
+        from nemesis.nemesis import Nemesis
 
         self.deployment = deployment
         self.steps = BoundarySteps(deployment, Nemesis(deployment))

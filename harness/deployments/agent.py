@@ -43,6 +43,11 @@ class Agent:
         self._runs = asyncio.Event()
         self._runs.set()
 
+    @property
+    def pid(self) -> int | None:
+        """The process of its program, if there is one."""
+        return None if self._program is None else self._program.pid
+
     async def ready(self) -> None:
         """Return when the program can be asked."""
         await _to_its_end(self._ready())

@@ -95,8 +95,12 @@ class HoldOrder(Order):
 
     async def drop(self) -> None:
         """What is held never arrives, and nothing is held any more."""
+        await self._thread.carry_out(self._drop())
+
+    async def _drop(self) -> None:
         self.dropped = True
-        await self.release()
+        self._counts[Act.DROP_REQUESTS.value] = len(self.waiting)
+        await self._end()
 
     async def _pass_one(self) -> int:
         if not self.waiting:

@@ -11,18 +11,17 @@ from pathlib import Path
 
 import pytest
 
+from conformance.register import open_register
 from harness.history import Run
 from harness.sut import reference_sut
 from harness.workloads import BoundarySteps, parse
-from conformance.register import open_register
 
 pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).parents[2]
 
 LAB = """
-import os, signal, sys
-from pathlib import Path
+import signal, sys
 from harness.history import Run
 from harness.sut import reference_sut
 from harness.workloads import BoundarySteps, parse
@@ -33,8 +32,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 run = Run.create(sys.argv[1], run="1", sut="reference", world="process")
 with open_register("process", run=run, sut=reference_sut(), seed=1) as register:
     register.play(parse("a call create\\nb call get\\nb pause\\na hold get", BoundarySteps))
-    clients = world._transport._clients.values()
-    pids = [client.program.pid for client in clients]
+    pids = [client.agent.pid for client in register.deployment.clients.values()]
     print(*pids, shared_server().pid, flush=True)
     signal.pause()
 """
@@ -70,8 +68,8 @@ def test_an_exception_in_the_middle_of_a_script_leaves_no_agent(tmp_path: Path) 
     def fail_halfway() -> None:
         with open_register("process", run=run, sut=reference_sut(), seed=1) as register:
             register.play(parse("a call create\nb call get\nb pause\na hold get", BoundarySteps))
-            clients = world._transport._clients.values()
-            handles.extend(os.pidfd_open(client.program.pid) for client in clients)
+            clients = register.deployment.clients.values()
+            handles.extend(os.pidfd_open(client.agent.pid) for client in clients)
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

@@ -332,7 +332,7 @@ def test_a_listing_has_more_than_one_page(bench: ObjectStoreBench, store: Object
 
 SOME_KEYS = ("a", "a/b", "a/b/c", "ab", "a.object", "a.object/b", "b#1", "ä")
 some_key = st.sampled_from(SOME_KEYS)
-# SeaweedFS takes a folder for an object here (`tests/worlds/test_s3_server.py` holds it to that).
+# SeaweedFS takes a folder for an object here: `tests/processes/test_s3_server.py` shows it.
 no_folder = some_key.filter(lambda key: not any(k.startswith(f"{key}/") for k in SOME_KEYS))
 number = st.integers(0, 4)
 steps = st.one_of(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import psycopg
@@ -12,7 +14,7 @@ from conformance.register import open_register
 from harness.history import Run, read_history
 from harness.processes.database import Database
 from harness.steps.order import ALL_VERBS
-from harness.sut import Sut, UsageError, reference_sut
+from harness.sut import LabBroken, Sut, UsageError, reference_sut
 from harness.workloads import BoundarySteps, generate, parse
 
 pytestmark = pytest.mark.process
@@ -265,6 +267,37 @@ def test_a_closed_database_is_gone_and_closing_twice_is_harmless() -> None:
     database.close()
     with pytest.raises(psycopg.OperationalError, match="does not exist"):
         psycopg.connect(database.dsn)
+
+
+def test_silence_is_an_unknown_outcome_and_the_client_goes_on(run: Run) -> None:
+    with open_register("process", run=run, sut=reference_sut(), seed=1) as register:
+        system = register.deployment
+        register.play(parse("a call create\na call initialize b0=100 epoch=1", BoundarySteps))
+        system.clients["client-a"].agent._answer_s = 0.6
+        with psycopg.connect(system._parts.database.dsn) as blocker:
+            blocker.execute("LOCK TABLE logs")
+            register.play(parse("a call commit", BoundarySteps))
+        register.play(parse("a call get", BoundarySteps))
+        assert register.unanswered == 1
+    assert recorded(run).endings[2:] == ["1 commit info None", "1 get ok NONE"]
+
+
+def test_an_agent_that_cannot_start_is_the_labs_fault(run: Run, monkeypatch) -> None:
+    monkeypatch.setattr("harness.deployments.process.sys.executable", "/bin/false")
+    with (
+        pytest.raises(LabBroken, match="the agent of client-a ended by itself"),
+        open_register("process", run=run, sut=reference_sut(), seed=1) as register,
+    ):
+        register.play(parse("a call create", BoundarySteps))
+    assert not run.seal().complete
+
+
+def test_an_agent_that_dies_unasked_is_the_labs_fault(run: Run) -> None:
+    with open_register("process", run=run, sut=reference_sut(), seed=1) as register:
+        register.play(parse("a call create", BoundarySteps))
+        os.kill(register.deployment.clients["client-a"].agent.pid, signal.SIGKILL)
+        with pytest.raises(LabBroken, match="the agent of client-a ended by itself"):
+            register.play(parse("a call get", BoundarySteps))
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,11 @@ from recording import Play, read_shard, wrong
 
 from conformance.register import open_register
 from harness.history import Run
-from harness.steps.order import ALL_VERBS
+from harness.steps.order import ALL_VERBS, OUTAGES
 from harness.sut import Sut, UsageError, reference_sut
 from harness.workloads import BoundarySteps, ScriptError, generate, parse
+from harness.workloads.boundary_steps import FAULTS, LEVERS
+from nemesis.faults import FAULTS as NEMESIS_FAULTS
 
 
 def test_a_call_is_recorded_as_invocation_and_completion(play: Play) -> None:
@@ -469,6 +471,16 @@ def test_a_failed_play_leaves_an_incomplete_run(tmp_path: Path, monkeypatch) -> 
 
 async def _broken(*_: object) -> None:
     raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("word", sorted(FAULTS))
+def test_a_verb_that_is_a_fault_needs_the_levers_of_that_fault(word: str) -> None:
+    assert NEMESIS_FAULTS[FAULTS[word]].levers == (LEVERS[word],)
+
+
+def test_a_fault_opened_by_a_verb_is_closed_by_verbs_that_need_the_same_lever() -> None:
+    for opening, closing in {**OUTAGES, "hold": "release", "pause": "resume"}.items():
+        assert LEVERS[opening] == LEVERS[closing]
 
 
 @pytest.mark.parametrize("seed", range(3))
