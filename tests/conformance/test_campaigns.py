@@ -30,11 +30,23 @@ ROLES_HURT = {
 
 def recorded(folder: Path, world: str) -> Path:
     campaign = read_campaign(FILE)
-    run = Run.create(
-        folder, run="1", sut="reference", world=world, profiles=list(campaign.profiles), seed=1
-    )
+    return recorded_from(campaign, folder, world)
+
+
+def recorded_from(campaign: Campaign, folder: Path, world: str) -> Path:
+    profiles = list(campaign.profiles)
+    run = Run.create(folder, run="1", sut="reference", world=world, profiles=profiles, seed=1)
     record(run, reference_sut(), campaign, world=world, seed=1)
     return folder
+
+
+def verdicts_of(folder: Path) -> dict[str, Verdict]:
+    engine = InlineEngine()
+    try:
+        judged = judge(folder, CATALOGUE, engine).judgement.judged
+    finally:
+        engine.close()
+    return {one.rule.id: one.verdict for one in judged}
 
 
 def events_of(folder: Path) -> list[Event]:
@@ -55,13 +67,7 @@ def check_every_role_was_hurt_and_kept_its_promises(folder: Path) -> None:
     assert {begun[one["id"]] for one in landed if one["id"] in begun} == {
         part["name"] for part in plan["parts"]
     }
-    engine = InlineEngine()
-    try:
-        verdicts = {
-            one.rule.id: one.verdict for one in judge(folder, CATALOGUE, engine).judgement.judged
-        }
-    finally:
-        engine.close()
+    verdicts = verdicts_of(folder)
     assert Verdict.FAIL not in verdicts.values()
     assert Verdict.BROKEN not in verdicts.values()
     assert {"KFK-034", "KFK-090", "MIG-021"} <= {
@@ -89,16 +95,9 @@ def test_every_role_is_hurt_in_one_deployment_of_processes(tmp_path: Path) -> No
 
 def test_a_fault_that_does_not_land_leaves_no_proof(tmp_path: Path) -> None:
     told = read_campaign(_file(tmp_path, steps="lab create\nlab converge\n" + OUTAGE))
-    run = Run.create(
-        tmp_path / "run", run="1", sut="reference", world="sim", profiles=["classic"], seed=1
-    )
-    record(run, reference_sut(), told, world="sim", seed=1)
-    engine = InlineEngine()
-    try:
-        judged = judge(tmp_path / "run", CATALOGUE, engine).judgement.judged
-    finally:
-        engine.close()
-    assert {one.verdict for one in judged} == {Verdict.NO_PROOF}
+    folder = recorded_from(told, tmp_path / "run", "sim")
+
+    assert set(verdicts_of(folder).values()) == {Verdict.NO_PROOF}
 
 
 OUTAGE = """
