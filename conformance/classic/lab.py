@@ -14,7 +14,6 @@ from harness.clients.admin import Refused, delete_topic
 from harness.clients.raw import RawClient
 from harness.deployments.deploy import deploy
 from harness.deployments.deployment import Deployment
-from harness.deployments.external_nodes import find_brokers
 from harness.deployments.sim import SimDeployment
 from harness.errors import CannotConnect, LabBroken
 from harness.history import Run
@@ -90,10 +89,7 @@ def record_classic(
             on.run(_tidy_up(on, lab.clients.tp.topic))
         if isinstance(on, SimDeployment) and on.sim.uncaught and not sut.mutants:
             raise LabBroken(f"a node of the reference left an error uncaught: {on.sim.uncaught[0]}")
-        return Campaigned(
-            brokers=on.brokers if started else tuple(find_brokers(sut)),
-            not_played=not_offered(sut, world, on.brokers),
-        )
+        return Campaigned(brokers=on.known, not_played=not_offered(sut, world, on.brokers))
 
 
 async def _tidy_up(on: Deployment, topic: str) -> None:

@@ -187,6 +187,26 @@ def certify(
 
 
 @app.command()
+def campaign(
+    file: Annotated[Path, typer.Argument(help="A campaign (TOML): nemesis/campaigns/*.toml.")],
+    sut: Annotated[
+        str, typer.Option(help="`reference`, `apache-kafka`, or a SUT file.")
+    ] = "reference",
+    world: Annotated[str | None, typer.Option(help="sim, process, docker or external.")] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**31, help="Where all chance comes from.")] = 1,
+    engine: Engine = "spark",
+    out: Annotated[Path | None, typer.Option(help="Run folder; default runs/<next>.")] = None,
+    as_json: Json = False,
+) -> int:
+    """Play the steps of a file on one deployment of all roles, and judge what came of it."""
+    from harness.cli import campaign as body
+    from harness.cli.certify import Options
+
+    options = Options(sut=sut, world=world, seed=seed, engine=engine, out=out, as_json=as_json)
+    return body.run(file, options)
+
+
+@app.command()
 def replay(
     run: Annotated[str, typer.Argument(help="A run by its number or folder.")],
     rule: Rules = None,

@@ -70,16 +70,26 @@ def run(options: Options) -> int:
     plan = _plan(options, world, rules)
     name = next_run(RUNS) if options.out is None else str(options.out)
     folder = options.out or RUNS / name
-    if folder.is_dir() and any(folder.iterdir()):
-        raise UsageError(f"{folder} is not empty; a run needs a folder of its own")
+    check_folder(folder)
     stage = Stage(sys.stderr if options.as_json else sys.stdout)
     profiles = sorted({rule.profile for rule in rules})
     stage.say(
         f"{sut.name} {sut.version} · {', '.join(profiles)} {__version__} · {world}"
         f" · seed {options.seed}"
     )
-    header = _header(options, sut, world, name, profiles)
+    header = header_of(options, sut, world, name, profiles)
     _record(Run.create(folder, **header), sut, plan, stage)
+    return conclude(folder, options, stage)
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder in which there is something."""
+    if folder.is_dir() and any(folder.iterdir()):
+        raise UsageError(f"{folder} is not empty; a run needs a folder of its own")
+
+
+def conclude(folder: Path, options: Options, stage: Stage) -> int:
+    """Judge a recorded run, keep what was found and say it; the exit code is the verdict's."""
     conclusion = _judge(folder, options, stage)
     keep(folder, conclusion)
     if options.as_json:
@@ -175,9 +185,10 @@ def _plan(options: Options, world: str, rules: Iterable[Any]) -> Plan:
     )
 
 
-def _header(
+def header_of(
     options: Options, sut: Sut, world: str, name: str, profiles: list[str]
 ) -> dict[str, Any]:
+    """The header of a run: what was asked for, by whom it is played, where."""
     return {
         "run": name,
         "suite": __version__,

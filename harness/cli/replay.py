@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from harness.cli import certify
+from harness.cli import campaign, certify
 from harness.cli.progress import plural, printable
 from harness.cli.runs import find_run
 from harness.errors import UsageError
@@ -45,6 +45,8 @@ def run(
         )
     if until_op is not None:
         raise UsageError("only a run of a state machine can be stopped with --until-op")
+    if campaign.CAMPAIGN in (header.get("options") or {}):
+        return campaign.replay(header, engine=engine, as_json=as_json)
     return certify.replay(name, header, rules=rules, engine=engine, as_json=as_json)
 
 

@@ -199,6 +199,8 @@ class Deployment(Protocol):
 
     world: str
     brokers: tuple[int, ...]
+    known: tuple[int, ...]
+    """Every broker of the system, also those that take no part."""
     recorder: Recorder
     network: Network
     """The lab's own way to brokers, for looks that no fault may hide."""

@@ -182,4 +182,5 @@ def external_deployment(
             run, sut, nodes, tuple(played), deadlines=deadlines, part=part, shard=shard
         ) as deployed,
     ):
+        deployed.known = tuple(found) or deployed.brokers
         yield deployed

@@ -57,7 +57,7 @@ class LiveDeployment:
         """Everybody is reached through ``links``; ``hurting`` names what can be done to nodes."""
         slot = take_slot(run, world=world, clock=CLOCK, part=part, shard=shard)
         self.world = world
-        self.brokers = brokers
+        self.brokers = self.known = brokers
         self.recorder = Recorder(
             slot,
             now=time.monotonic_ns,

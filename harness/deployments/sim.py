@@ -51,7 +51,7 @@ class SimDeployment:
         self.plan = plan
         self.recorder = recorder
         self.network = sim.lab
-        self.brokers = plan.broker_ids
+        self.brokers = self.known = plan.broker_ids
         self.upgrades = plan.control_plane == "postgres"
         self.run = sim.run
         self._database = database

@@ -256,9 +256,6 @@ class Way:
                 hold.passing = None
                 self._proxy.changed()
 
-    def saw_error(self, frame: Frame) -> None:
-        """The database's own errors are nobody's order."""
-
     def _in_force(self, act: Act) -> Order | None:
         return self._proxy.in_force(act, self._caller)
 

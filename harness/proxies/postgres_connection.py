@@ -16,7 +16,6 @@ from enum import Enum, auto
 from typing import Protocol
 
 from harness.proxies.postgres_frames import (
-    ERROR_RESPONSE,
     HARD_ERROR,
     IDLE,
     READY_FOR_QUERY,
@@ -73,9 +72,6 @@ class Gate(Protocol):
 
     def answered(self, connection: Connection) -> None:
         """All that a connection has asked so far is answered."""
-
-    def saw_error(self, frame: Frame) -> None:
-        """The database answered with an error."""
 
 
 class Connection:
@@ -143,8 +139,6 @@ class Connection:
         try:
             while True:
                 frame = await read_frame(server)
-                if frame.kind == ERROR_RESPONSE:
-                    self._gate.saw_error(frame)
                 kept += frame.raw
                 if frame.kind == READY_FOR_QUERY:
                     executed = self._answering.popleft() if self._answering else False

@@ -66,14 +66,6 @@ class Frame:
         """Of a ReadyForQuery: I (idle), T (in a transaction) or E (in a failed one)."""
         return self.raw[5:6]
 
-    @property
-    def sqlstate(self) -> str:
-        """Of an ErrorResponse: the five characters of its code field."""
-        for part in self.raw[5:].split(b"\0"):
-            if part[:1] == b"C":
-                return part[1:].decode("ascii", "replace")
-        return ""
-
 
 async def read_startup(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
     """The frontend's first real message; offers of encryption are declined on the way."""

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
-from harness.steps.step import Step, arguments_of, step_words
+from harness.steps.step import LAB, LOAD, NEMESIS, Step, arguments_of, step_words
 from harness.steps.words import allowed
 
 Choices = Sequence[Any] | Callable[[Any], Sequence[Any]]  # or what makes the list for a trial
@@ -116,16 +116,18 @@ class Vocabulary:
     @classmethod
     def verbs_of(cls, actor: str) -> Sequence[str]:
         """The verbs that this actor has, wherever it is."""
-        return tuple(cls.verbs) if not cls.actors or actor in cls.actors else ()
+        has = actor in cls.actors if cls.actors else actor not in (LAB, LOAD, NEMESIS)
+        return tuple(cls.verbs) if has else ()
 
     @classmethod
     def read_line(cls, actor: str, verb: str, words: Sequence[str], line: int | None) -> Step:
         """The step of a line, by the words after its verb; ValueError says what is wrong."""
         arguments = arguments_of(words)
         method = inspect.signature(getattr(cls, cls._methods[verb]))
-        taken = {name: one for name, one in method.parameters.items() if name not in _GIVEN}
+        named = {name: one for name, one in method.parameters.items() if name not in _GIVEN}
+        taken = {name: one for name, one in named.items() if one.kind is not one.VAR_KEYWORD}
         for name in arguments:
-            if name not in taken:
+            if name not in taken and taken == named:
                 raise ValueError(f"{verb} takes no {name!r}; {allowed(taken, near=name)}")
         for name, one in taken.items():
             if one.default is one.empty and name not in arguments:

@@ -117,7 +117,8 @@ def test_a_call_of_the_boundary_register_is_one_row_with_what_was_stored():
             "f": "initialize_diskless_migration", "type": "ok", "error": "NONE", "clock": "host",
             "began": 7, "ended": 9, "answered": 9, "client": "a", "boundary": 100,
             "leader_epoch": 5, "entries": canonical, "record_count": None,
-            "stored_boundary": 100, "stored_epoch": 5, "stored_reset_epoch": -1, "stored_seeds": canonical, "base_offset": None,
+            "stored_boundary": 100, "stored_epoch": 5, "stored_reset_epoch": -1,
+            "stored_seeds": canonical, "base_offset": None,
         }
     ]  # fmt: skip
     assert rows(found, "ops", "f", "type") == [("initialize_diskless_migration", "ok")]

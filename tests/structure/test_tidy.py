@@ -13,17 +13,11 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("conformance", "harness", "nemesis", "reference_impl", "reports", "spark_checkers")
 FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 
-SIM_FILES = (
-    "player.py",
-    "sim.py",
-    "sim_world.py",
-)
 # Code that runs inside a simulation: same seed, same bytes.
 SIMULATED = [
     *(ROOT / "harness" / "simulation").glob("*.py"),
     *(ROOT / "harness" / "steps").glob("*.py"),
     *(ROOT / "harness" / "workloads").glob("*.py"),
-    *(ROOT / "harness" / "worlds" / name for name in SIM_FILES),
     *(ROOT / "harness" / "history" / name for name in ("recorder.py", "run_slot.py")),
     *(
         ROOT / "reference_impl" / "control_plane" / name
