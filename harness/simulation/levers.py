@@ -1,7 +1,7 @@
 """Levers: what can be done to a simulated cluster, counted where it acts.
 
 A lever is in force when it is given back, and until `release`. It has no name and tells no
-observer: `faults` and the nemesis do that.
+observer: the nemesis does that.
 
     kill, lose_power, wipe      processes_ended, tasks_ended (bytes_lost…, bytes_wiped)
     pause                       callbacks_stalled
