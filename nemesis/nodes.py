@@ -92,7 +92,7 @@ FAULTS = (
         targets=(_LEADER, _FOLLOWER, "controller"),
     ),
     _ends(
-        name="roll",
+        name="rolling-restart",
         roles=(Role.BROKER, Role.CONTROLLER),
         does="stops and starts one process after the other; the last starts when the fault ends",
         levers=("stop",),
