@@ -101,7 +101,7 @@ class Campaign:
             Part(
                 name=str(step.arguments["part"]),
                 profile=self.profiles[0],
-                faults=(_fault_of(step),),
+                faults=(step.verb,),
                 scope="profile",
             )
             for step in self.steps
@@ -140,15 +140,11 @@ def _with_parts(name: str, steps: Sequence[Step]) -> tuple[Step, ...]:
     """Each step that begins a fault names its part of the plan."""
     named = []
     for number, step in enumerate(steps, start=1):
-        if step.actor == NEMESIS and _fault_of(step) in FAULTS:
-            part = f"{name}/{number} {_fault_of(step)}"
+        if step.actor == NEMESIS and step.verb in FAULTS:
+            part = f"{name}/{number} {step.verb}"
             step = replace(step, arguments={**step.arguments, "part": part})
         named.append(step)
     return tuple(named)
-
-
-def _fault_of(step: Step) -> str:
-    return str(step.arguments.get("fault", step.verb)) if step.verb != "end" else ""
 
 
 def run_plan(sut: Sut, campaign: Campaign) -> RunPlan:

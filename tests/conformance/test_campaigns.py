@@ -101,7 +101,7 @@ def test_a_fault_that_does_not_land_leaves_no_proof(tmp_path: Path) -> None:
 
 
 OUTAGE = """
-nemesis begin fault=object-store-refused target=object-store
+nemesis object-store-refused target=object-store
 lab wait ms=10
 nemesis end fault=object-store-refused
 lab converge
@@ -133,7 +133,7 @@ def _toml(value: object) -> str:
         ("name = ", "is no campaign"),
         ("name = 'a'\nprofiles = ['nothing']\nsteps = 'lab create'", "nothing"),
         ("name = 'a'\nprofiles = ['classic']\nsteps = 'lab crate'", "did you mean 'create'"),
-        ("name = 'a'\nprofiles = ['classic']\nsteps = 'nemesis begin target=x'", "needs fault="),
+        ("name = 'a'\nprofiles = ['classic']\nsteps = 'nemesis kill lasts=5'", "needs target="),
     ],
 )
 def test_a_file_that_is_no_campaign_is_refused_with_a_sentence(
