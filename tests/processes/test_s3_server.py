@@ -27,19 +27,15 @@ pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).parents[2]
 
-# A signal that comes just before `signal.pause` is not waited for any more; a byte in a pipe stays.
 OWNER = """
-import os, select, signal
-from pathlib import Path
+import os, signal
+from harness.processes.signals import wait_for_signal
 from harness.processes.s3_server import SeaweedServer
 
-awake, wake = os.pipe()
-os.set_blocking(wake, False)
-signal.set_wakeup_fd(wake)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 server = SeaweedServer().start()
 print(server.pid, server._watcher.pid, os.readlink(f"/proc/{server.pid}/cwd"), flush=True)
-select.select([awake], [], [])
+wait_for_signal()
 """
 
 
