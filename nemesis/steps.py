@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import combinations
 from typing import Any, ClassVar
 
 from harness.deployments.deployment import Deployment, Role
@@ -53,12 +54,16 @@ def a_link(trial: Any) -> Sequence[str]:
     """Between two nodes, or between a broker and the clients; both ways or one."""
     brokers = a_broker(trial)
     nodes = (*brokers, *trial.system.nodes(Role.CONTROLLER))
-    pairs = [(one, two) for one in nodes for two in nodes if one != two]
-    by_part = [f"follower of {trial.partition} <-> leader of {trial.partition}"]
-    both = [f"{one} <-> {two}" for one, two in pairs if nodes.index(one) < nodes.index(two)]
-    single = [f"{one} -> {two}" for one, two in pairs]
-    clients = [f"{one} <-> all clients" for one in brokers]
-    return [*by_part, *both, *single, *clients, *(f"{one} -> all clients" for one in brokers)]
+    ends = [*combinations(nodes, 2), *((one, "all clients") for one in brokers)]
+    arrows = ("{} <-> {}", "{} -> {}", "{1} -> {0}")
+    return [one.format(*two) for two in ends for one in arrows]
+
+
+def a_replica_link(trial: Any) -> Sequence[str]:
+    """Between two replicas, or between a follower and the controller; both ways."""
+    follower, leader = (f"{one} of {trial.partition}" for one in ("follower", "leader"))
+    brokers = [f"{one} <-> {two}" for one, two in combinations(a_broker(trial), 2)]
+    return [f"{follower} <-> {leader}", *brokers, f"{follower} <-> controller"]
 
 
 # Which faults are drawn, and what their arguments are drawn from.
@@ -162,6 +167,11 @@ class NemesisSteps(_FaultVerbs):  # type: ignore[misc, valid-type]
             await self._pass(TURN_MS)
         await self._pass(ms)
 
+    @verb(target=a_replica_link, lasts=SO_LONG, ms=A_WHILE)
+    async def partition_replicas(self, step: Step, target: str, **given: Any) -> None:
+        """Let replicas hear each other no more, or a follower the controller."""
+        await self.begin("cut", target, **given)
+
     @verb(target=a_node, lasts=SO_LONG, ms=A_WHILE)
     async def isolate(self, step: Step, **given: Any) -> None:
         """Cut a node off from all other nodes; clients reach it as before."""
@@ -200,8 +210,8 @@ class NemesisSteps(_FaultVerbs):  # type: ignore[misc, valid-type]
             return given["how"], DEPOSED[given["how"]].format(self._leader)
         if step.verb == "isolate":
             return "cut", ISOLATED.format(target)
-        if step.verb == "bounce":
-            return "kill", target
+        if step.verb in ("partition-replicas", "bounce"):
+            return "kill" if step.verb == "bounce" else "cut", target
         return step.verb, target
 
     async def begin(
