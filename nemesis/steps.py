@@ -168,9 +168,9 @@ class NemesisSteps(_FaultVerbs):  # type: ignore[misc, valid-type]
         await self._pass(ms)
 
     @verb(target=a_replica_link, lasts=SO_LONG, ms=A_WHILE)
-    async def part(self, step: Step, **given: Any) -> None:
+    async def partition_replicas(self, step: Step, target: str, **given: Any) -> None:
         """Let replicas hear each other no more, or a follower the controller."""
-        await self.begin("cut", **given)
+        await self.begin("cut", target, **given)
 
     @verb(target=a_node, lasts=SO_LONG, ms=A_WHILE)
     async def isolate(self, step: Step, **given: Any) -> None:
@@ -210,7 +210,9 @@ class NemesisSteps(_FaultVerbs):  # type: ignore[misc, valid-type]
             return given["how"], DEPOSED[given["how"]].format(self._leader)
         if step.verb == "isolate":
             return "cut", ISOLATED.format(target)
-        return {"part": "cut", "bounce": "kill"}.get(step.verb, step.verb), target
+        if step.verb in ("partition-replicas", "bounce"):
+            return "kill" if step.verb == "bounce" else "cut", target
+        return step.verb, target
 
     async def begin(
         self,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from conformance.classic.campaign import CLASSIC, FAULTS, LASTS_S, campaign_steps, plan_of
 from conformance.classic.offers import faults_offered, not_offered
-from conformance.partition_lab import PartitionLab
+from conformance.driver import Driver
 from harness.clients.admin import Refused, delete_topic
 from harness.clients.raw import RawClient
 from harness.deployments.deploy import deploy
@@ -74,19 +74,14 @@ def record_classic(
             rests=tempo.rests,
             pace=on.pace,
         )
-        lab = PartitionLab(
-            on,
-            topic=CLASSIC,
-            campaign=CLASSIC,
-            bound_s=tempo.bound_s,
-            chance=random.Random(f"{seed}/targets"),
-        )
-        try:
-            on.run(lab.play(steps, progress))
-        except Refused as reason:
-            raise CannotConnect(f"no campaign can be played: {reason}") from None
+        chance = random.Random(f"{seed}/targets")
+        with Driver(on, topic=CLASSIC, bound_s=tempo.bound_s, chance=chance) as driver:
+            try:
+                driver.play(steps, progress=progress)
+            except Refused as reason:
+                raise CannotConnect(f"no campaign can be played: {reason}") from None
         if not started:
-            on.run(_tidy_up(on, lab.clients.tp.topic))
+            on.run(_tidy_up(on, driver.clients.tp.topic))
         if isinstance(on, SimDeployment) and on.sim.uncaught and not sut.mutants:
             raise LabBroken(f"a node of the reference left an error uncaught: {on.sim.uncaught[0]}")
         return Campaigned(brokers=on.known, not_played=not_offered(sut, world, on.brokers))
