@@ -35,6 +35,7 @@ from harness.steps.step import NEMESIS, Step, step_line
 from harness.steps.text import parse
 from harness.sut import Sut
 from harness.workloads.boundary_steps import BoundarySteps
+from harness.workloads.look_steps import LookSteps
 from harness.workloads.object_steps import ObjectSteps
 from harness.workloads.partition_phases import PhaseSteps
 from harness.workloads.partition_steps import ClientsSteps, LoadSteps, PartitionSteps
@@ -50,6 +51,7 @@ VOCABULARIES = (
     ClientsSteps,
     PartitionSteps,
     ObjectSteps,
+    LookSteps,
     BoundarySteps,
 )
 # Failures are noticed soon, so that a campaign is short.
@@ -203,7 +205,7 @@ def _play(
             chance=random.Random(f"{seed}/targets"),
         )
         boundary = BoundarySteps(system, partition.nemesis)
-        vocabularies = [*partition.vocabularies, ObjectSteps(system), boundary]
+        vocabularies = [*partition.vocabularies, ObjectSteps(system), LookSteps(system), boundary]
         player = Player(system.recorder, vocabularies)
 
         async def play() -> None:
