@@ -194,7 +194,7 @@ class Effects:
             elif condition.slower_ns:
                 condition.hit()
                 await self.pass_time(condition.slower_ns)
-        met = self._befalling(process, effect)
+        met = self._applying(process, effect)
         refusing = [one for one in met if one.trouble is Trouble.REFUSED]
         biting = refusing or [one for one in met if one.trouble is not None or one.loses_replies]
         for condition in biting:
@@ -202,7 +202,7 @@ class Effects:
         trouble = next((one.trouble for one in biting if one.trouble is not None), None)
         return trouble, any(one.loses_replies for one in biting)
 
-    async def befall_reply(self, process: Process, effect: Effect[Result]) -> bool:
+    async def apply_to_reply(self, process: Process, effect: Effect[Result]) -> bool:
         """Where replies are held, this one waits; whether it is lost there."""
         for condition in self._each(process, effect):
             waits = condition.holds_replies
@@ -212,19 +212,19 @@ class Effects:
 
     def severed(self, process: Process, effect: Effect[Result]) -> bool:
         """Whether a reply that arrives now comes from a service that is gone; counted."""
-        cutting = [one for one in self._befalling(process, effect) if one.severs]
+        cutting = [one for one in self._applying(process, effect) if one.severs]
         for condition in cutting:
             condition.hit()
         return bool(cutting)
 
     def _each(self, process: Process, effect: Effect[Result]) -> Iterator[Condition]:
-        """Each that befalls it, those included that begin, and not those that end, by then."""
+        """Each that applies to it, those included that begin, and not those that end, by then."""
         met: list[Condition] = []
-        while left := [one for one in self._befalling(process, effect) if one not in met]:
+        while left := [one for one in self._applying(process, effect) if one not in met]:
             met.append(left[0])
             yield left[0]
 
-    def _befalling(self, process: Process, effect: Effect[Result]) -> list[Condition]:
+    def _applying(self, process: Process, effect: Effect[Result]) -> list[Condition]:
         return [one for one in self.conditions if one.applies_to(process, effect)]
 
     async def pass_time(self, duration_ns: int) -> None:
@@ -302,7 +302,7 @@ class SimGate:
         try:
             await effects.pass_time(effects.travel_ns(effect.port))
             outcome = await self._carried_out(effect, number, act)
-            lost = await effects.befall_reply(self._process, effect)
+            lost = await effects.apply_to_reply(self._process, effect)
             await effects.pass_time(effects.travel_ns(effect.port))
             if lost or (outcome.done and effects.severed(self._process, effect)):
                 outcome = _Outcome(lambda: effect.failed(Trouble.LOST))
