@@ -21,8 +21,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from conformance.driver import VOCABULARIES, Driver
 from conformance.lab import now
-from conformance.partition_lab import PartitionLab
 from conformance.profiles import find_profile
 from conformance.profiles.profile import Progress
 from harness.deployments.deploy import deploy
@@ -30,28 +30,11 @@ from harness.deployments.plan import DeploymentPlan
 from harness.errors import UsageError
 from harness.history import Run
 from harness.history.plan import LabShard, Part, RunPlan
-from harness.steps.player import Player
-from harness.steps.step import NEMESIS, Step, step_line
+from harness.steps.step import NEMESIS, Step
 from harness.steps.text import parse
 from harness.sut import Sut
-from harness.workloads.boundary_steps import BoundarySteps
-from harness.workloads.object_steps import ObjectSteps
-from harness.workloads.partition_phases import PhaseSteps
-from harness.workloads.partition_steps import ClientsSteps, LoadSteps, PartitionSteps
 from nemesis.faults import FAULTS
-from nemesis.steps import NemesisSteps
 
-TOPIC = "t"
-BOUND_S = 60.0
-VOCABULARIES = (
-    NemesisSteps,
-    PhaseSteps,
-    LoadSteps,
-    ClientsSteps,
-    PartitionSteps,
-    ObjectSteps,
-    BoundarySteps,
-)
 # Failures are noticed soon, so that a campaign is short.
 PROPERTIES = {
     "broker.session.timeout.ms": "1500",
@@ -101,7 +84,7 @@ class Campaign:
             Part(
                 name=str(step.arguments["part"]),
                 profile=self.profiles[0],
-                faults=(_fault_of(step),),
+                faults=(step.verb,),
                 scope="profile",
             )
             for step in self.steps
@@ -140,15 +123,11 @@ def _with_parts(name: str, steps: Sequence[Step]) -> tuple[Step, ...]:
     """Each step that begins a fault names its part of the plan."""
     named = []
     for number, step in enumerate(steps, start=1):
-        if step.actor == NEMESIS and _fault_of(step) in FAULTS:
-            part = f"{name}/{number} {_fault_of(step)}"
+        if step.actor == NEMESIS and step.verb in FAULTS:
+            part = f"{name}/{number} {step.verb}"
             step = replace(step, arguments={**step.arguments, "part": part})
         named.append(step)
     return tuple(named)
-
-
-def _fault_of(step: Step) -> str:
-    return str(step.arguments.get("fault", step.verb)) if step.verb != "end" else ""
 
 
 def run_plan(sut: Sut, campaign: Campaign) -> RunPlan:
@@ -195,25 +174,7 @@ def _play(
 ) -> tuple[int, ...]:
     plan = campaign.deployment(sut, world)
     with deploy(sut, plan, run=run, world=world, seed=seed) as system:
-        partition = PartitionLab(
-            system,
-            topic=TOPIC,
-            campaign=campaign.name,
-            bound_s=BOUND_S,
-            chance=random.Random(f"{seed}/targets"),
-        )
-        boundary = BoundarySteps(system, partition.nemesis)
-        vocabularies = [*partition.vocabularies, ObjectSteps(system), boundary]
-        player = Player(system.recorder, vocabularies)
-
-        async def play() -> None:
-            for step in player.checked(campaign.steps):
-                progress(step_line(step))
-                await player.carry_out(step)
-
-        try:
-            system.run(play())
-        finally:
-            system.run(boundary.finish())
-            partition.watcher.stop()
+        chance = random.Random(f"{seed}/targets")
+        with Driver(system, campaign=campaign.name, chance=chance) as driver:
+            driver.play(campaign.steps, progress=progress)
         return system.brokers

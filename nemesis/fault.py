@@ -50,7 +50,6 @@ class Fault:
     does: str
     levers: tuple[str, ...]  # all of them are needed
     landed: Landed
-    shows: str
     inject: Inject
     suspends: Mapping[Role, str] = field(default_factory=dict)  # by role of the nodes it hits
     state: State = State.RUNNING  # of the nodes it hits, while it is in force

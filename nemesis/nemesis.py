@@ -16,11 +16,11 @@ from typing import Any
 from harness.deployments.deployment import Deployment
 from harness.errors import UsageError
 from harness.history.recorder import Fault as FaultLine
+from harness.levers import Together
 from nemesis.fault import Fault, OnHold, State
 from nemesis.faults import FAULTS
 from nemesis.offered import levers_missing
 from nemesis.targets import Finder, NoTarget, Target
-from nemesis.together import Together
 
 HOLD = "hold-request"
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from conformance.classic.campaign import CLASSIC, FAULTS, LASTS_S, campaign_steps, plan_of
 from conformance.classic.offers import faults_offered, not_offered
-from conformance.partition_lab import PartitionLab
+from conformance.driver import Driver
 from harness.clients.admin import Refused, delete_topic
 from harness.clients.raw import RawClient
 from harness.deployments.deploy import deploy
@@ -18,6 +18,7 @@ from harness.deployments.sim import SimDeployment
 from harness.errors import CannotConnect, LabBroken
 from harness.history import Run
 from harness.sut import Sut, reference_sut
+from harness.workloads.look_steps import look_around
 
 Progress = Callable[[str], None]
 SHARD = "classic"
@@ -56,11 +57,13 @@ def record_classic(
     sut: Sut | None = None,
     faults: Sequence[str] = tuple(FAULTS),
     lasts_s: float | None = None,
+    probes: Iterable[str] = (),
     progress: Progress = lambda text: None,
 ) -> Campaigned:
     """Play a campaign on a system in that world, and record it.
 
-    Of the ``faults`` only those can be that the system offers.
+    Of the ``faults`` only those can be that the system offers; so it is with the ``probes`` that
+    look in the end.
     """
     sut = sut or reference_sut()
     tempo = TEMPO.get(world, Tempo())
@@ -74,19 +77,15 @@ def record_classic(
             rests=tempo.rests,
             pace=on.pace,
         )
-        lab = PartitionLab(
-            on,
-            topic=CLASSIC,
-            campaign=CLASSIC,
-            bound_s=tempo.bound_s,
-            chance=random.Random(f"{seed}/targets"),
-        )
-        try:
-            on.run(lab.play(steps, progress))
-        except Refused as reason:
-            raise CannotConnect(f"no campaign can be played: {reason}") from None
+        chance = random.Random(f"{seed}/targets")
+        with Driver(on, topic=CLASSIC, bound_s=tempo.bound_s, chance=chance) as driver:
+            try:
+                driver.play(steps, progress=progress)
+            except Refused as reason:
+                raise CannotConnect(f"no campaign can be played: {reason}") from None
+        look_around(on, probes)
         if not started:
-            on.run(_tidy_up(on, lab.clients.tp.topic))
+            on.run(_tidy_up(on, driver.clients.tp.topic))
         if isinstance(on, SimDeployment) and on.sim.uncaught and not sut.mutants:
             raise LabBroken(f"a node of the reference left an error uncaught: {on.sim.uncaught[0]}")
         return Campaigned(brokers=on.known, not_played=not_offered(sut, world, on.brokers))

@@ -190,6 +190,7 @@ class ControlProgram:
         talk.killed = True
         before = members(talk.program.pid)
         await asyncio.to_thread(talk.program.kill)
+        self._going.set()  # a pause ends with what was paused
         return len(before - members(talk.program.pid))
 
     @property

@@ -23,9 +23,8 @@ from harness.deployments.live import LiveDeployment
 from harness.deployments.live_client import LiveClient
 from harness.deployments.live_levers import HURTING, LiveLevers
 from harness.deployments.process_client import ProcessClient
-from harness.deployments.pulled import PulledLever
 from harness.history import Run
-from harness.levers import Lever
+from harness.levers import Lever, PulledLever
 from harness.processes.program import Program
 from harness.sut import Sut
 from harness.sut.process_hook import ProcessHook

@@ -209,7 +209,7 @@ class SimLevers:
         return self._all("deliveries_delayed", conditions)
 
     def impose(self, count: str, condition: Condition) -> SimLever:
-        """Let a condition befall effects."""
+        """Let a condition act on effects."""
         return self._all(count, [condition])
 
     def _all(self, count: str, conditions: Sequence[Condition]) -> SimLever:

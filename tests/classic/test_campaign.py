@@ -13,7 +13,7 @@ from conformance.catalogue import CATALOGUE
 from conformance.classic.campaign import CLASSIC, FAULTS, campaign_steps, plan_of
 from conformance.classic.lab import record_classic
 from conformance.classic.offers import BY_HOOK, NEW_LEADER, OF_NEW_LEADERS
-from conformance.partition_lab import PartitionLab
+from conformance.driver import Driver
 from harness.deployments.sim import SimDeployment, open_sim
 from harness.history import Run
 from harness.history.plan import LabShard, Part, RunPlan
@@ -179,8 +179,8 @@ def test_a_cluster_that_finds_no_rest_breaks_a_rule_and_not_the_lab(tmp_path: Pa
     run = Run.create(tmp_path / "run", run="run", sut="reference", world="sim", seed=1)
     with open_sim(run, plan_of(), seed=1, forgiving=True) as on:
         never_healed(on)
-        lab = PartitionLab(on, topic=CLASSIC, campaign=CLASSIC, bound_s=10.0)
-        on.run(lab.play(campaign_steps(1, ("kill-leader", "kill-leader"), rests=50.0)))
+        driver = Driver(on, topic=CLASSIC, bound_s=10.0)
+        driver.play(campaign_steps(1, ("kill-leader", "kill-leader"), rests=50.0))
     run.seal()
     lines = [json.loads(line) for line in run.history.read_text("utf-8").splitlines()]
     found = {one.rule.id: one for one in judged(tmp_path / "run").judged}

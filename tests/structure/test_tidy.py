@@ -34,7 +34,9 @@ SIMULATED = [
         for path in (ROOT / "harness" / "clients").glob("*.py")
         if path.name not in ("connection.py", "messages.py")  # of `differential`, live only
     ),
-    *(ROOT / "conformance" / "machines").glob("*.py"),
+    *(ROOT / "conformance" / "trials").glob("*.py"),
+    ROOT / "conformance" / "driver.py",
+    ROOT / "harness" / "deployments" / "at_rest.py",
     *(ROOT / "nemesis").glob("*.py"),
     ROOT / "conformance" / "classic" / "campaign.py",
     *(ROOT / "harness" / "deployments").glob("sim*.py"),

@@ -11,6 +11,7 @@ import pytest
 from recording import Play, Recording, read_shard, wrong
 
 from conformance.register import open_register
+from harness.deployments.control_program import Deadlines
 from harness.history import Run, read_history
 from harness.processes.database import Database
 from harness.steps.order import ALL_VERBS
@@ -273,7 +274,7 @@ def test_silence_is_an_unknown_outcome_and_the_client_goes_on(run: Run) -> None:
     with open_register("process", run=run, sut=reference_sut(), seed=1) as register:
         system = register.deployment
         register.play(parse("a call create\na call initialize b0=100 epoch=1", BoundarySteps))
-        system.clients["client-a"].agent._answer_s = 0.6
+        system.clients["client-a"].program.deadlines = Deadlines(answer_s=0.6)
         with psycopg.connect(system._parts.database.dsn) as blocker:
             blocker.execute("LOCK TABLE logs")
             register.play(parse("a call commit", BoundarySteps))
