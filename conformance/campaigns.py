@@ -26,7 +26,7 @@ from conformance.lab import now
 from conformance.profiles import find_profile
 from conformance.profiles.profile import Progress
 from harness.deployments.deploy import deploy
-from harness.deployments.plan import DeploymentPlan
+from harness.deployments.plan import QUICK_TO_NOTICE, DeploymentPlan
 from harness.errors import UsageError
 from harness.history import Run
 from harness.history.plan import LabShard, Part, RunPlan
@@ -35,15 +35,6 @@ from harness.steps.text import parse
 from harness.sut import Sut
 from nemesis.faults import FAULTS
 
-# Failures are noticed soon, so that a campaign is short.
-PROPERTIES = {
-    "broker.session.timeout.ms": "1500",
-    "broker.heartbeat.interval.ms": "300",
-    "replica.lag.time.max.ms": "1200",
-    "replica.fetch.wait.max.ms": "200",
-    "replica.fetch.backoff.ms": "100",
-    "replica.socket.timeout.ms": "1500",
-}
 _FIELDS = {
     "name": str,
     "profiles": list,
@@ -71,7 +62,7 @@ class Campaign:
         return DeploymentPlan(
             brokers=self.brokers,
             racks=("a", "b", "c"),
-            properties=PROPERTIES,
+            properties=QUICK_TO_NOTICE,
             mutants=sut.mutants,
             control_plane=_kind(self.control_plane, simulated, "postgres"),
             object_store=_kind(self.object_store, simulated, "s3"),

@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextvars import ContextVar
 from enum import StrEnum
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
 from harness.errors import LabBroken
@@ -63,6 +64,8 @@ class Levers:
     """
 
     offered: frozenset[str] = frozenset()
+    not_offered: Mapping[str, str] = MappingProxyType({})
+    """Why others are not, by name, where more can be said than that."""
 
     async def kill(self, node: str) -> Lever:
         """End its process at once; released, it starts again and is ready."""

@@ -139,6 +139,9 @@ class ExternalDeployment(LiveDeployment):
         """With the loss of replies."""
         levers = ExternalLevers(self._live_nodes, self.clients, hurting=hurting)
         levers.losses = self._losses
+        hook = "process" in self._hooks
+        why = "its links cannot be cut from outside" if hook else "it has no hook process"
+        levers.not_offered = dict.fromkeys((*sorted(HURTING), "cut", "delay"), why)
         return levers
 
     def make_client(self, node: str, host: str | None) -> LiveClient:

@@ -10,9 +10,16 @@ from typing import Any
 import pytest
 
 from conformance.catalogue import CATALOGUE
-from conformance.classic.campaign import CLASSIC, FAULTS, campaign_steps, plan_of
+from conformance.classic.campaign import (
+    CLASSIC,
+    FAULTS,
+    NEW_LEADER,
+    OF_NEW_LEADERS,
+    PROMISED,
+    campaign_steps,
+    plan_of,
+)
 from conformance.classic.lab import record_classic
-from conformance.classic.offers import BY_HOOK, NEW_LEADER, OF_NEW_LEADERS
 from conformance.driver import Driver
 from harness.deployments.sim import SimDeployment, open_sim
 from harness.history import Run
@@ -146,9 +153,9 @@ def test_a_campaign_is_text_that_gives_the_same_steps_back() -> None:
     assert steps == campaign_steps(3) != campaign_steps(4)
 
 
-def test_the_faults_of_a_hook_show_all_that_needs_one() -> None:
-    assert set(BY_HOOK) <= set(FAULTS)
-    assert set(BY_HOOK) & set(NEW_LEADER)
+def test_the_promised_faults_show_all_that_needs_one() -> None:
+    assert set(FAULTS) >= PROMISED
+    assert PROMISED & set(NEW_LEADER)
 
 
 def test_a_world_in_which_it_cannot_be_played_is_refused(tmp_path: Path) -> None:
