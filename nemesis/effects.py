@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from harness.deployments.deployment import Role
 from harness.simulation.gate import Act
-from nemesis.fault import NODES, ONE_LEADER, REPLICA_UP, Fault
+from nemesis.fault import NODES, ONE_LEADER, REPLICA_UP, Fault, State
 from nemesis.pulling import on_each_node
 from nemesis.targets import Takes
 
@@ -28,6 +28,8 @@ def _fault(act: Act) -> Fault:
         landed=(("orders_obeyed",),),
         inject=on_each_node(lambda levers, node, o: levers.at_effect(node, o["ahead"], act)),
         suspends=MappingProxyType({Role.BROKER: REPLICA_UP, Role.CONTROLLER: ONE_LEADER}),
+        state=State.DOWN if act in (Act.KILL, Act.KILL_AFTER) else State.RUNNING,
+        later=True,
         options={"ahead": 1},
         targets=("leader of {partition}", "follower of {partition}"),
     )

@@ -42,6 +42,11 @@ class Active:
         """Whether it has begun and not ended."""
         return self.line is not None and self.ended_ns is None
 
+    @property
+    def landed(self) -> bool:
+        """Whether the counts of its levers show that it acted."""
+        return self.fault.has_landed(self.levers.counts)
+
 
 class Nemesis:
     """Does things to one deployment. Chance, if given, chooses what a target leaves open."""
@@ -162,9 +167,10 @@ class Nemesis:
             running = [node for node, state in seen if state == "running"]  # perhaps once more
             states = {node: State.DOWN for node, _ in seen if node not in running}
         for active in self._begun:
-            if active.fault.state is not State.RUNNING:
+            fault = active.fault
+            if fault.state is not State.RUNNING and (not fault.later or active.landed):
                 for node in active.target.nodes:
-                    states.setdefault(node, active.fault.state)
+                    states.setdefault(node, fault.state)
         return states
 
     def _hold_under(self, fault: Fault, target: Target) -> Active | None:
@@ -201,7 +207,8 @@ class Nemesis:
     def _pauses_ended_by(self, fault: Fault, target: Target) -> list[Active]:
         """Pauses of nodes that are ended now: nothing of them is left to stand still."""
         paused = [one for one in self._begun if one.fault.state is State.STANDING]
-        ended = set(target.nodes if fault.state is State.DOWN else ())
+        at_once = fault.state is State.DOWN and not fault.later
+        ended = set(target.nodes if at_once else ())
         return [one for one in paused if ended.issuperset(one.target.nodes)]
 
     def _broken_by(self, fault: Fault, target: Target) -> list[str]:
@@ -214,9 +221,9 @@ class Nemesis:
         return list(dict.fromkeys(hit))
 
     def _look(self, active: Active) -> None:
-        line, counts = active.line, active.levers.counts
-        if line is not None and not line.landed and active.fault.has_landed(counts):
-            self._on.recorder.landed(line, counts)
+        line = active.line
+        if line is not None and not line.landed and active.landed:
+            self._on.recorder.landed(line, active.levers.counts)
 
     def _close(self, active: Active) -> None:
         """Write down that a fault ends; to be called before its levers are released."""

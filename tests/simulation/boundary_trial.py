@@ -19,7 +19,7 @@ from harness.deployments.plan import DeploymentPlan
 from harness.deployments.sim import SimDeployment
 from harness.history.recorder import Operation
 from harness.steps.step import NEMESIS, Step
-from harness.steps.vocabulary import Choices, Drawn, Speaks, Vocabulary, verb
+from harness.steps.vocabulary import Drawn, Speaks, Vocabulary, verb
 from harness.sut.calls import SEEDS
 from nemesis.nemesis import Nemesis
 from nemesis.steps import A_WHILE as FAULT_WHILE
@@ -43,8 +43,8 @@ A_WHILE = (10, 0, 1)  # milliseconds, after a step
 # What faults may hit.
 SERVICE = ("control-plane",)
 NODES = tuple(f"client {one}" for one in CLIENTS)
-LINKS = tuple(f"{node} {way} control-plane" for way in ("<->", "->") for node in NODES)
-REPLY_LINKS = tuple(f"control-plane -> {node}" for node in NODES)
+WAYS = ("{} <-> control-plane", "{} -> control-plane", "control-plane -> {}")
+LINKS = tuple(way.format(node) for way in WAYS for node in NODES)
 
 
 class Calls(Vocabulary):
@@ -114,59 +114,27 @@ class Calls(Vocabulary):
         self._recorder.complete(operation, answer)
 
 
-class Trouble(NemesisSteps):
-    """What is done to the control plane, and to effects of its clients."""
-
-    @verb(
-        fault=("control-plane-refused", "control-plane-broken"),
-        target=SERVICE,
-        lasts=SO_LONG,
-        ms=A_WHILE,
-    )
-    async def refuse(self, step: Step, **given: Any) -> None:
-        """It refuses or breaks, for every client."""
-        await self._begin(**given)
-
-    @verb(
-        fault=("lose-reply", "control-plane-conflict"),
-        times=(1, 2),
-        target=SERVICE,
-        lasts=SO_LONG,
-        ms=A_WHILE,
-    )
-    async def spoil(self, step: Step, **given: Any) -> None:
-        """It loses the next replies, or gives the next calls up."""
-        await self._begin(**given)
-
-    @verb(
-        fault=("control-plane-slow",),
-        seconds=(PATIENCE_S / 5, 2 * PATIENCE_S),
-        target=SERVICE,
-        lasts=SO_LONG,
-        ms=A_WHILE,
-    )
-    async def slow(self, step: Step, **given: Any) -> None:
-        """It takes its time."""
-        await self._begin(**given)
-
-    # Nothing else than death: a failure of one effect looks like an outage, and the rules about
-    # outages know of none but those of the whole control plane.
-    @verb(
-        fault=("effect-kill", "effect-kill-after"),
-        ahead=(1, 2, 3, 4),
-        target=NODES,
-        lasts=SO_LONG,
-        ms=A_WHILE,
-    )
-    async def strike(self, step: Step, **given: Any) -> None:
-        """One of the next effects of a client is its last, done or not."""
-        await self._begin(**given)
-
-
-def _fault(name: str, **lists: Choices) -> Drawn:
-    """A verb of the nemesis with other targets than those of a cluster."""
-    lists = {**lists, "lasts": SO_LONG, "ms": FAULT_WHILE}
+def _fault(name: str, target: Sequence[str], ms: Sequence[int] = A_WHILE, **options: Any) -> Drawn:
+    """A fault that may be drawn, with these targets and options."""
+    lists = {**options, "target": target, "lasts": SO_LONG, "ms": ms}
     return Drawn(actors=(NEMESIS,), verb=name, lists=MappingProxyType(lists))
+
+
+# Of single effects only death: a failure of one looks like an outage, and the rules about outages
+# know of none but those of the whole control plane.
+FAULTS = (
+    _fault("control-plane-refused", SERVICE),
+    _fault("control-plane-broken", SERVICE),
+    _fault("control-plane-slow", SERVICE, seconds=(PATIENCE_S / 5, 2 * PATIENCE_S)),
+    _fault("control-plane-conflict", SERVICE, times=(1, 2)),
+    _fault("lose-reply", SERVICE),
+    _fault("effect-kill", NODES, ahead=(1, 2, 3, 4)),
+    _fault("effect-kill-after", NODES, ahead=(1, 2, 3, 4)),
+    _fault("kill", NODES, FAULT_WHILE),
+    _fault("pause", NODES, FAULT_WHILE),
+    _fault("cut", LINKS, FAULT_WHILE),
+    *(one for one in NemesisSteps.drawn() if one.verb == "heal"),
+)
 
 
 class BoundaryTrial(JudgedTrial):
@@ -175,13 +143,7 @@ class BoundaryTrial(JudgedTrial):
     plan = DeploymentPlan(brokers=0, control_plane="memory")
     profiles = ("migration",)
     judged_by = tuple(CATALOGUE.of_profiles(profiles).judged())
-    drawn = (
-        *Calls.drawn(*CLIENTS),
-        *(one for one in Trouble.drawn() if one.verb in vars(Trouble) or one.verb == "heal"),
-        _fault("kill", target=NODES),
-        _fault("pause", target=NODES),
-        _fault("cut", target=(*LINKS, *REPLY_LINKS)),
-    )
+    drawn = (*Calls.drawn(*CLIENTS), *FAULTS)
 
     async def build(self) -> None:
         """Clients that run, and logs that exist."""
@@ -195,7 +157,7 @@ class BoundaryTrial(JudgedTrial):
 
     def vocabularies(self) -> Sequence[Speaks]:
         """Calls and faults."""
-        return [self.calls, Trouble(self.system, self.nemesis, most=MOST_FAULTS)]
+        return [self.calls, NemesisSteps(self.system, self.nemesis, most=MOST_FAULTS)]
 
     async def finish(self) -> None:
         """Heal, wait for what is under way, then look at everything once more."""
