@@ -21,6 +21,7 @@ from harness.steps.player import Player
 from harness.steps.step import Step
 from harness.steps.vocabulary import Speaks
 from harness.workloads.boundary_steps import BoundarySteps
+from harness.workloads.look_steps import LookSteps
 from harness.workloads.object_steps import ObjectSteps
 from harness.workloads.partition_load import AtWork, Load
 from harness.workloads.partition_log import PartitionClients
@@ -37,6 +38,7 @@ VOCABULARIES = (
     ClientsSteps,
     PartitionSteps,
     ObjectSteps,
+    LookSteps,
     BoundarySteps,
 )
 
@@ -63,7 +65,7 @@ class Driver:
         self.nemesis = Nemesis(on, chance=chance)
         self.boundary = BoundarySteps(on, self.nemesis)
         self.watcher: Watcher | None = None
-        self.vocabularies: list[Speaks] = []
+        self.vocabularies: list[Speaks] = [LookSteps(on)]
         if on.brokers:
             self.clients = PartitionClients(on=on, topic=topic, sends=number * MOST_SENDS)
             self.vocabularies += self._of_partition(campaign or topic, bound_s, most_faults)

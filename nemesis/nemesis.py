@@ -62,6 +62,10 @@ class Nemesis:
         same = (one for one in self._begun if one.fault.name == name)
         return next((one for one in same if target in (one.asked, one.target.label)), None)
 
+    def missing(self, name: str, target: str) -> str | None:
+        """Why a fault cannot be done here to such a target, if it cannot."""
+        return levers_missing(self._on, _fault(name, {}), target)
+
     async def find(self, name: str, target: str) -> Target:
         """Whom a fault would hit now; NoTarget if it would be out of place."""
         return await self._find(_fault(name, {}), target)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -24,6 +24,7 @@ from harness.deployments.sim import SimDeployment
 from harness.errors import CannotConnect, LabBroken
 from harness.history import Run
 from harness.sut import Sut, reference_sut
+from harness.workloads.look_steps import look_around
 from nemesis import faults as nemesis
 from nemesis.offered import not_offered
 
@@ -65,11 +66,13 @@ def record_classic(
     sut: Sut | None = None,
     faults: Sequence[str] = tuple(FAULTS),
     lasts_s: float | None = None,
+    probes: Iterable[str] = (),
     progress: Progress = lambda text: None,
 ) -> Campaigned:
     """Play a campaign on a system in that world, and record it.
 
-    Of the ``faults`` only those can be that the system offers.
+    Of the ``faults`` only those can be that the system offers; so it is with the ``probes`` that
+    look in the end.
     """
     sut = sut or reference_sut()
     tempo = TEMPO.get(world, Tempo())
@@ -90,6 +93,7 @@ def record_classic(
                 driver.play(steps, progress=progress)
             except Refused as reason:
                 raise CannotConnect(f"no campaign can be played: {reason}") from None
+        look_around(on, probes)
         if not started:
             on.run(_tidy_up(on, driver.clients.tp.topic))
         if isinstance(on, SimDeployment) and on.sim.uncaught and not sut.mutants:

@@ -17,6 +17,7 @@ from harness.history import Run
 from harness.history.plan import Part
 from harness.sut import Sut
 from harness.sut.adapter import BROKERS
+from harness.workloads.look_steps import look_around
 from reference_impl.decisions import load_mutant
 
 
@@ -45,13 +46,20 @@ class Classic(Profile):
 
         roles, at = self.deployment(sut, plan.world), self.smoke_shard
         with deploy(sut, roles, run=run, world=plan.world, seed=plan.seed, shard=at) as on:
-            return on.run(smoke(on, sut.name))
+            return on.run(smoke(on, sut.name)) + look_around(on, self.probes)
 
     def record(self, run: Run, sut: Sut, plan: Plan, progress: Progress) -> Played:
         """One campaign."""
         from conformance.classic.lab import record_classic
 
-        done = record_classic(run, world=plan.world, seed=plan.seed, sut=sut, progress=progress)
+        done = record_classic(
+            run,
+            world=plan.world,
+            seed=plan.seed,
+            sut=sut,
+            probes=self.probes,
+            progress=progress,
+        )
         skipped = {part_name(fault): why for fault, why in done.not_played.items()}
         return Played(counted={"campaign": 1}, skipped=skipped, brokers=done.brokers)
 

@@ -19,6 +19,7 @@ from harness.sut import Sut
 from harness.sut.adapter import CONTROL_PLANE
 from harness.workloads.boundary import generate
 from harness.workloads.boundary_steps import FAULTS, BoundarySteps
+from harness.workloads.look_steps import look_around
 from reference_impl.decisions import SqlMutant
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Migration(Profile):
             register.play(steps)
             if register.unanswered:
                 raise broken(sut, register.unanswered, len(steps))
-        return len(steps)
+            return len(steps) + look_around(register.deployment, self.probes)
 
     def record(self, run: Run, sut: Sut, plan: Plan, progress: Progress) -> Played:
         """Scenarios, then rounds, then the scenarios that start from an older schema."""
@@ -71,6 +72,7 @@ class Migration(Profile):
             for number in range(plan.rounds):
                 progress(f"round {number + 1} of {plan.rounds}")
                 register.play(_round(plan, number, register.supports))
+            look_around(register.deployment, self.probes)
         older = [scenario for scenario in scenarios if scenario.older_schema]
         for part, scenario in enumerate(older, start=1):
             _play_from_older_schema(run, sut, plan, scenario, part, played, progress)

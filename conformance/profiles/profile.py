@@ -67,9 +67,10 @@ class Profile:
     """A named set of rules, what exercises and breaks them, and what that needs of a system.
 
     It `needs` roles of a system (`harness.sut.adapter`). `promised` faults must have landed before
-    there is a certificate; an `optional` one that does not land voids nothing. A history with one
-    of the `operations` calls for this profile, and `check` knows it as `model`. Mutants of
-    decisions below the modules `decided_in` break it.
+    there is a certificate; an `optional` one that does not land voids nothing. The `probes` that
+    there are look when its smoke test and its run are over. A history with one of the `operations`
+    calls for this profile, and `check` knows it as `model`. Mutants of decisions below the modules
+    `decided_in` break it.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Profile:
     scenarios: tuple[Scenario, ...] = ()
     promised: frozenset[str] = frozenset()
     optional: frozenset[str] = frozenset()
+    probes: frozenset[str] = frozenset({"objects", "metrics", "trace"})
     decided_in: tuple[str, ...] = ()
 
     @property

@@ -1,4 +1,4 @@
-"""What clients of the object store do: put, get and list objects, recorded as a key-value store.
+"""What clients of the object store do: put and get objects, recorded as a key-value store.
 
     w1  put   key=wal/1 value=first
     w2  get   key=wal/1
@@ -49,11 +49,6 @@ class ObjectSteps(Vocabulary):
                 return None
 
         await self._ask(step.actor, "get", key, None, get, lost="fail")
-
-    @verb()
-    async def list_objects(self, step: Step) -> None:
-        """Look which objects there are, past the clients and their proxies."""
-        self._recorder.probe("objects", await self._on.probe("objects"))
 
     async def _ask(
         self,

@@ -122,12 +122,15 @@ def test_a_hook_lets_brokers_be_killed_paused_and_wiped(
     cluster: ProcessCluster, tmp_path: Path
 ) -> None:
     (tmp_path / "ctl.py").write_text(HOOK.format(path=str(tmp_path / "ctl")), encoding="utf-8")
-    hook = f'[hooks]\nprocess = "exec:{sys.executable} ctl.py"'
-    sut = read_sut(sut_file(tmp_path, cluster.bootstrap, hook))
+    (tmp_path / "trace.jsonl").write_text('{"a": 1}\n')
+    hooks = f'[hooks]\nprocess = "exec:{sys.executable} ctl.py"\ntrace = "file:trace.jsonl"'
+    sut = read_sut(sut_file(tmp_path, cluster.bootstrap, hooks))
     run = Run.create(tmp_path / "run", run="run", sut="heron", world="external", topic_tag="x1")
 
     with obeying(cluster, tmp_path / "ctl") as orders:
-        played = record_classic(run, world="external", seed=1, sut=sut, lasts_s=3.0)
+        played = record_classic(
+            run, world="external", seed=1, sut=sut, lasts_s=3.0, probes=PROFILES["classic"].probes
+        )
     run.seal()
 
     assert set(played.not_played) == {*FAULTS, NODES} - PROMISED
@@ -135,7 +138,9 @@ def test_a_hook_lets_brokers_be_killed_paused_and_wiped(
     engine = InlineEngine()
     judged = judge_run(run.folder, RULES, engine, reference=False).judged
     landed = engine.rows("SELECT fault FROM fault_windows WHERE landed")
+    looked = engine.rows("SELECT what, detail FROM probes_other")
     engine.close()
+    assert [(row["what"], row["detail"]) for row in looked] == [("trace", '{"a":1}')]
     faults = Counter(row["fault"] for row in landed)
     assert faults == {"kill": 1, "pause": 2, "reimage": 1}
     free = {rule.id for rule in RULES if not rule.binds_others}

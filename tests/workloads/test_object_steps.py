@@ -12,6 +12,7 @@ from harness.history import Run, read_history
 from harness.history.lines import Event
 from harness.steps.player import Player
 from harness.steps.step import read_steps
+from harness.workloads.look_steps import LookSteps
 from harness.workloads.object_steps import ObjectSteps
 from nemesis.nemesis import Nemesis
 from spark_checkers.linearizability import model_named, search_events
@@ -20,7 +21,7 @@ from spark_checkers.linearizability import model_named, search_events
 def played(folder: Path, text: str, *faults: str) -> list[Event]:
     run = Run.create(folder / "run", run="1", sut="reference", world="sim", seed=1)
     with open_sim(run, DeploymentPlan(brokers=0, object_store="memory"), seed=1) as system:
-        player = Player(system.recorder, [ObjectSteps(system)])
+        player = Player(system.recorder, [ObjectSteps(system), LookSteps(system)])
         nemesis = Nemesis(system)
 
         async def play() -> None:
@@ -41,7 +42,7 @@ def ends(events: list[Event]) -> list[tuple[str, str, object]]:
 
 
 def test_what_is_put_is_read_and_what_is_not_there_is_nothing(tmp_path: Path) -> None:
-    events = played(tmp_path, "r get key=a\nr get key=b\nr list-objects")
+    events = played(tmp_path, "r get key=a\nr get key=b\nlab look what=objects")
 
     assert ends(events)[1:] == [("get", "ok", "first"), ("get", "ok", None)]
     assert [one["rows"] for one in events if one["kind"] == "probe"] == [[{"key": "a", "size": 5}]]
