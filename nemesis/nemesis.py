@@ -3,7 +3,7 @@
 A fault leaves up to three lines: `begin`, `landed` as soon as the counts of its levers show that it
 acted, and `end`, which is written before the levers are released: its window is never wider than
 the fault. The assumption it breaks is suspended from before its begin until the cluster was seen at
-rest after its end, because whoever was deposed has to find out first.
+rest after its end, because a deposed leader has to find out first.
 """
 
 from __future__ import annotations
