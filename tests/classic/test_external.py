@@ -28,7 +28,7 @@ from harness.deployments.external import external_deployment
 from harness.deployments.external_nodes import find_brokers
 from harness.deployments.plan import QUICK_TO_NOTICE, DeploymentPlan, broker_name
 from harness.deployments.process_cluster import ProcessCluster
-from harness.history import Run
+from harness.history import Run, read_history
 from harness.rules import Verdict
 from harness.sut import AdapterError, CannotConnect, Sut, UsageError, read_sut
 from harness.sut.process_hook import VERBS, ProcessHook
@@ -138,9 +138,10 @@ def test_a_hook_lets_brokers_be_killed_paused_and_wiped(
     engine = InlineEngine()
     judged = judge_run(run.folder, RULES, engine, reference=False).judged
     landed = engine.rows("SELECT fault FROM fault_windows WHERE landed")
-    looked = engine.rows("SELECT what, detail FROM probes_other")
     engine.close()
-    assert [(row["what"], row["detail"]) for row in looked] == [("trace", '{"a":1}')]
+    events = read_history(run.folder / "history.jsonl").events
+    looks = [(one["what"], one["rows"]) for one in events if one["kind"] == "probe"]
+    assert looks == [("trace", [{"a": 1}])]
     faults = Counter(row["fault"] for row in landed)
     assert faults == {"kill": 1, "pause": 2, "reimage": 1}
     free = {rule.id for rule in RULES if not rule.binds_others}

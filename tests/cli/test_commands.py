@@ -220,3 +220,15 @@ def test_replaying_a_run_records_the_same_history(
         return lines[1:-1]
 
     assert events(1) == events(2)
+
+
+def test_a_run_of_a_mutant_shrinks_to_what_shows_it(
+    place: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(COMMANDS["certify-readme"], monkeypatch)
+
+    assert run("shrink 1 --finding MIG-003", monkeypatch) == 0
+    assert run("check 1.shrunk.jsonl --engine inline", monkeypatch) == 1
+    assert (
+        "SHRUNK  MIG-003 in 2 operations; nothing of it can be left out" in capfd.readouterr().out
+    )
