@@ -3,7 +3,7 @@
 A fault leaves up to three lines: `begin`, `landed` as soon as the counts of its levers show that it
 acted, and `end`, which is written before the levers are released: its window is never wider than
 the fault. The assumption it breaks is suspended from before its begin until the cluster was seen at
-rest after its end, because whoever was deposed has to find out first.
+rest after its end, because a deposed leader has to find out first.
 """
 
 from __future__ import annotations
@@ -66,6 +66,10 @@ class Nemesis:
         """The fault of that name that was begun on that target, as it was asked for or found."""
         same = (one for one in self._begun if one.fault.name == name)
         return next((one for one in same if target in (one.asked, one.target.label)), None)
+
+    def missing(self, name: str, target: str) -> str | None:
+        """Why a fault cannot be done here to such a target, if it cannot."""
+        return levers_missing(self._on, _fault(name, {}), target)
 
     async def find(self, name: str, target: str) -> Target:
         """Whom a fault would hit now; NoTarget if it would be out of place."""

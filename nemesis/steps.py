@@ -46,7 +46,7 @@ def a_broker(trial: Any) -> Sequence[str]:
 
 
 def a_node(trial: Any) -> Sequence[str]:
-    """A broker, whoever leads, or the controller."""
+    """A broker, the leader, or the controller."""
     return (*a_broker(trial), f"leader of {trial.partition}", *trial.system.nodes(Role.CONTROLLER))
 
 

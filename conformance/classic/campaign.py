@@ -34,7 +34,7 @@ FAULTS: Mapping[str, Strike] = MappingProxyType(
     }
 )
 
-# Without these a cluster is not certified: whoever runs one has them sooner or later.
+# Without these a cluster is not certified: every cluster meets them sooner or later.
 PROMISED = frozenset({"pause-leader", "kill-leader", "reimage-follower"})
 # One that does not land is reported, and voids nothing: others have shown the same already.
 OPTIONAL = frozenset({"silence-leader", "kill-controller"})

@@ -1,7 +1,7 @@
 """The profile `classic`: a campaign of load and faults on one partition with three replicas.
 
-What plays it is imported when it is played: it needs the Kafka protocol, and whoever only looks at
-rules does not.
+What plays it is imported when it is played: it needs the Kafka protocol, which commands that only
+look at rules do not load.
 """
 
 from __future__ import annotations

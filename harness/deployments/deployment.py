@@ -1,8 +1,8 @@
 """What a deployment is: a system that runs in a world, with levers and probes.
 
-Whoever drives a run sees this and nothing else: where the roles are, what can be done to them
+What drives a run sees this and nothing else: where the roles are, what can be done to them
 (`levers`), what can be seen of them from outside (`probe`), how time passes. Whether behind it are
-nodes of a simulation, processes, containers or somebody else's cluster shows only in what is
+nodes of a simulation, processes, containers or a cluster by address shows only in what is
 offered: a lever or a probe that is not offered is never pulled, and the plan of a run says so.
 """
 
@@ -124,7 +124,7 @@ class Levers:
         self._refuse("kill_service")
 
     async def damage(self, how: str, key: str) -> Lever:
-        """Let an object be `vanished`, `torn` or `corrupt` to whoever reads it."""
+        """Let an object be `vanished`, `torn` or `corrupt` to its readers."""
         self._refuse("damage")
 
     # ── of simulated machines alone ──────────────────────────────────────────────────────────────
@@ -199,7 +199,7 @@ class Client(Protocol):
         ...
 
     async def control_plane(self, f: str, arguments: Mapping[str, Any]) -> Answer | None:
-        """Ask the control plane one call; None if nobody will ever say."""
+        """Ask the control plane one call; None if its outcome stays unknown."""
         ...
 
     async def store(self, work: Callable[[ObjectStore], Awaitable[Result]]) -> Result:

@@ -4,7 +4,7 @@ The lab starts none of its nodes. Brokers are those that Metadata names at the b
 the hook `process` hurts them. The hook `control_plane` is a program for each client, which the lab
 can ask, kill and stop; to lose a reply it is killed with the question in hand. The hooks `objects`,
 `metrics` and `trace` are probes. Links cannot be cut, and which node is the controller is not
-known. Without brokers, `kill` and `pause` are offered for clients alone.
+known.
 """
 
 from __future__ import annotations
@@ -110,8 +110,7 @@ class ExternalDeployment(LiveDeployment):
         self._losses: list[_Loss] = []
         hurting = HURTING if "process" in sut.hooks and brokers else frozenset[str]()
         if "control_plane" in sut.hooks:
-            of_clients = frozenset() if brokers else frozenset({"kill", "pause"})
-            hurting |= of_clients | {LOSE_REPLIES}
+            hurting |= {LOSE_REPLIES}
         super().__init__(
             run,
             nodes,

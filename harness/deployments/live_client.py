@@ -121,7 +121,7 @@ class LiveClient:
             del self._tasks[task]
 
     async def withheld(self, work: Awaitable[Result]) -> Result:
-        """Wait for it, and let nobody know before the client goes on."""
+        """Wait for it, and return when the client runs."""
         try:
             result = await work
         except Exception:
