@@ -43,6 +43,7 @@ from nemesis.steps import NemesisSteps
 
 TOPIC = "t"
 BOUND_S = 60.0
+MOST_BROKERS = 9
 VOCABULARIES = (
     NemesisSteps,
     PhaseSteps,
@@ -128,6 +129,8 @@ def read_campaign(path: Path) -> Campaign:
             raise UsageError(f"{path}: {name} is {_FIELDS[name].__name__}, not {value!r}")
     if missing := [name for name in ("name", "profiles", "steps") if not given.get(name)]:
         raise UsageError(f"{path}: a campaign needs {', '.join(missing)}")
+    if not 0 <= given.get("brokers", 0) <= MOST_BROKERS:
+        raise UsageError(f"{path}: brokers is 0 to {MOST_BROKERS}, not {given['brokers']}")
     profiles = tuple(find_profile(str(one)).name for one in given.pop("profiles"))
     try:
         steps = parse(given.pop("steps"), *VOCABULARIES)
@@ -203,7 +206,12 @@ def _play(
             chance=random.Random(f"{seed}/targets"),
         )
         boundary = BoundarySteps(system, partition.nemesis)
-        vocabularies = [*partition.vocabularies, ObjectSteps(system), boundary]
+        # Only roles that there are can be asked to do something.
+        vocabularies = list(
+            partition.vocabularies if system.brokers else partition.vocabularies[:1]
+        )
+        vocabularies += [ObjectSteps(system)] if campaign.object_store else []
+        vocabularies += [boundary] if campaign.control_plane else []
         player = Player(system.recorder, vocabularies)
 
         async def play() -> None:
