@@ -56,7 +56,9 @@ async def _roll(on: Deployment, target: Target, options: Options) -> Sequence[Le
 
 async def _zombie(on: Deployment, target: Target, options: Options) -> Sequence[Lever]:
     """Pause a leader, and wait until the other brokers name another one."""
-    (name,) = target.nodes
+    name, *more = target.nodes
+    if more:
+        raise UsageError(f"zombie on {target.label}: one leader at a time")
     named = options["partition"]
     tp = partition_named(on, named) if named else target.partition
     if tp is None:

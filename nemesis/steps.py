@@ -22,7 +22,12 @@ from typing import Any, ClassVar
 
 from harness.deployments.deployment import Deployment, Role
 from harness.steps.step import NEMESIS, Step
+<<<<<<< HEAD
 from harness.steps.vocabulary import Choices, Does, Vocabulary, verb
+=======
+from harness.steps.vocabulary import Vocabulary, verb
+from harness.steps.words import allowed
+>>>>>>> w-attack
 from nemesis.faults import FAULTS
 from nemesis.nemesis import Active, Nemesis
 from nemesis.targets import NoTarget, Target
@@ -37,6 +42,7 @@ ISOLATED = "{} <-> everything else"
 DEPOSED = {"kill": "{}", "pause": "{}", "cut": ISOLATED}  # how, and the target
 ENDING = ("end", "heal", "heal-all")
 SKIPPED = "skipped"
+_GIVEN = {"target": "str", "lasts": "int | None", "ms": "int", "part": "str | None"}
 
 
 def a_broker(trial: Any) -> Sequence[str]:
@@ -112,6 +118,15 @@ class NemesisSteps(_FaultVerbs):  # type: ignore[misc, valid-type]
         self._stir = stir
         self._found = Target(label="")
         self._healing: list[asyncio.Task[None]] = []
+
+    @classmethod
+    def further(cls, verb: str, words: Sequence[str]) -> Mapping[str, str]:
+        """Targets and times, and the options of the fault that is begun."""
+        named = [one.removeprefix("fault=") for one in words if one.startswith("fault=")]
+        if named and named[0] not in FAULTS:
+            raise ValueError(f"there is no fault {named[0]!r}; {allowed(FAULTS, near=named[0])}")
+        options = FAULTS[named[0]].options if named and verb == "begin" else {}
+        return {**_GIVEN, **{name: _kind(default) for name, default in options.items()}}
 
     async def resolve(self, step: Step) -> Mapping[str, Any]:
         """Who is hit, or why nothing is done."""
@@ -237,3 +252,8 @@ class NemesisSteps(_FaultVerbs):  # type: ignore[misc, valid-type]
 
     async def _pass(self, ms: int) -> None:
         await asyncio.sleep(ms / 1000 * self._on.pace)
+
+
+def _kind(default: object) -> str:
+    """Of an option, by its default; one without any is a count."""
+    return "int | None" if default is None else type(default).__name__
