@@ -35,30 +35,7 @@ from harness.steps.text import parse
 from harness.sut import Sut
 from nemesis.faults import FAULTS
 
-<<<<<<< HEAD
-=======
-TOPIC = "t"
-BOUND_S = 60.0
 MOST_BROKERS = 9
-VOCABULARIES = (
-    NemesisSteps,
-    PhaseSteps,
-    LoadSteps,
-    ClientsSteps,
-    PartitionSteps,
-    ObjectSteps,
-    BoundarySteps,
-)
-# Failures are noticed soon, so that a campaign is short.
-PROPERTIES = {
-    "broker.session.timeout.ms": "1500",
-    "broker.heartbeat.interval.ms": "300",
-    "replica.lag.time.max.ms": "1200",
-    "replica.fetch.wait.max.ms": "200",
-    "replica.fetch.backoff.ms": "100",
-    "replica.socket.timeout.ms": "1500",
-}
->>>>>>> w-attack
 _FIELDS = {
     "name": str,
     "profiles": list,
@@ -191,36 +168,7 @@ def _play(
 ) -> tuple[int, ...]:
     plan = campaign.deployment(sut, world)
     with deploy(sut, plan, run=run, world=world, seed=seed) as system:
-<<<<<<< HEAD
         chance = random.Random(f"{seed}/targets")
         with Driver(system, campaign=campaign.name, chance=chance) as driver:
             driver.play(campaign.steps, progress=progress)
-=======
-        partition = PartitionLab(
-            system,
-            topic=TOPIC,
-            campaign=campaign.name,
-            bound_s=BOUND_S,
-            chance=random.Random(f"{seed}/targets"),
-        )
-        boundary = BoundarySteps(system, partition.nemesis)
-        # Only roles that there are can be asked to do something.
-        vocabularies = list(
-            partition.vocabularies if system.brokers else partition.vocabularies[:1]
-        )
-        vocabularies += [ObjectSteps(system)] if campaign.object_store else []
-        vocabularies += [boundary] if campaign.control_plane else []
-        player = Player(system.recorder, vocabularies)
-
-        async def play() -> None:
-            for step in player.checked(campaign.steps):
-                progress(step_line(step))
-                await player.carry_out(step)
-
-        try:
-            system.run(play())
-        finally:
-            system.run(boundary.finish())
-            partition.watcher.stop()
->>>>>>> w-attack
         return system.brokers

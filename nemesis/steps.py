@@ -22,12 +22,7 @@ from typing import Any, ClassVar
 
 from harness.deployments.deployment import Deployment, Role
 from harness.steps.step import NEMESIS, Step
-<<<<<<< HEAD
 from harness.steps.vocabulary import Choices, Does, Vocabulary, verb
-=======
-from harness.steps.vocabulary import Vocabulary, verb
-from harness.steps.words import allowed
->>>>>>> w-attack
 from nemesis.faults import FAULTS
 from nemesis.nemesis import Active, Nemesis
 from nemesis.targets import NoTarget, Target
@@ -122,10 +117,8 @@ class NemesisSteps(_FaultVerbs):  # type: ignore[misc, valid-type]
     @classmethod
     def further(cls, verb: str, words: Sequence[str]) -> Mapping[str, str]:
         """Targets and times, and the options of the fault that is begun."""
-        named = [one.removeprefix("fault=") for one in words if one.startswith("fault=")]
-        if named and named[0] not in FAULTS:
-            raise ValueError(f"there is no fault {named[0]!r}; {allowed(FAULTS, near=named[0])}")
-        options = FAULTS[named[0]].options if named and verb == "begin" else {}
+        fault = FAULTS.get({"isolate": "cut", "partition-replicas": "cut"}.get(verb, verb))
+        options = fault.options if fault is not None else {}
         return {**_GIVEN, **{name: _kind(default) for name, default in options.items()}}
 
     async def resolve(self, step: Step) -> Mapping[str, Any]:

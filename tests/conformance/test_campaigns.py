@@ -133,12 +133,8 @@ def _toml(value: object) -> str:
         ("name = ", "is no campaign"),
         ("name = 'a'\nprofiles = ['nothing']\nsteps = 'lab create'", "nothing"),
         ("name = 'a'\nprofiles = ['classic']\nsteps = 'lab crate'", "did you mean 'create'"),
-<<<<<<< HEAD
         ("name = 'a'\nprofiles = ['classic']\nsteps = 'nemesis kill lasts=5'", "needs target="),
-=======
-        ("name = 'a'\nprofiles = ['classic']\nsteps = 'nemesis begin target=x'", "needs fault="),
         ("name = 'a'\nprofiles = ['classic']\nsteps = 'lab create'\nbrokers = -1", "0 to 9"),
->>>>>>> w-attack
     ],
 )
 def test_a_file_that_is_no_campaign_is_refused_with_a_sentence(
@@ -160,10 +156,8 @@ def test_a_file_that_is_no_campaign_is_refused_with_a_sentence(
         ("nemesis kill target=broker-1 lasts=-1", "lasts=-1"),
         ("nemesis kill target=broker-1 ms=true", "ms is a whole number"),
         ("nemesis kill target=broker-1 speed=3", "takes no 'speed'"),
-        ("nemesis delay target=broker-1 by=long", "by is a whole number"),
-        ("nemesis begin fault=meteor target=broker-1", "there is no fault 'meteor'"),
-        ("nemesis begin fault=kill target=broker-1 seconds=3", "takes no 'seconds'"),
-        ("nemesis begin fault=delay target=broker-1 seconds=long", "seconds is a number"),
+        ("nemesis meteor target=broker-1", "has no verb 'meteor'"),
+        ("nemesis delay target=broker-1 seconds=long", "seconds is a number"),
         ("load begin mix=few seed=x", "seed is a whole number"),
         ("w put key=../x value=1", "not a key"),
         ("lab converge", "lab create comes before"),
@@ -186,7 +180,7 @@ def test_numbers_are_text_where_text_is_asked_for(tmp_path: Path) -> None:
     ("step", "says"),
     [
         ("a call get", "a can: "),
-        ("nemesis begin fault=zombie target=broker-1,broker-2", "one leader at a time"),
+        ("nemesis zombie target=broker-1,broker-2", "one leader at a time"),
     ],
 )
 def test_what_this_deployment_cannot_do_is_a_mistake_of_the_file(
