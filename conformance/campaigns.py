@@ -21,29 +21,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from conformance.driver import VOCABULARIES, Driver
 from conformance.lab import now
-from conformance.partition_lab import PartitionLab
 from conformance.profiles import find_profile
 from conformance.profiles.profile import Progress
 from harness.deployments.deploy import deploy
-from harness.deployments.plan import DeploymentPlan
+from harness.deployments.plan import QUICK_TO_NOTICE, DeploymentPlan
 from harness.errors import UsageError
 from harness.history import Run
 from harness.history.plan import LabShard, Part, RunPlan
-from harness.steps.player import Player
-from harness.steps.step import NEMESIS, Step, step_line
+from harness.steps.step import NEMESIS, Step
 from harness.steps.text import parse
 from harness.sut import Sut
-from harness.workloads.boundary_steps import BoundarySteps
-from harness.workloads.look_steps import LookSteps
-from harness.workloads.object_steps import ObjectSteps
-from harness.workloads.partition_phases import PhaseSteps
-from harness.workloads.partition_steps import ClientsSteps, LoadSteps, PartitionSteps
 from nemesis.faults import FAULTS
-from nemesis.steps import NemesisSteps
 
+<<<<<<< HEAD
+=======
 TOPIC = "t"
 BOUND_S = 60.0
+MOST_BROKERS = 9
 VOCABULARIES = (
     NemesisSteps,
     PhaseSteps,
@@ -51,7 +47,6 @@ VOCABULARIES = (
     ClientsSteps,
     PartitionSteps,
     ObjectSteps,
-    LookSteps,
     BoundarySteps,
 )
 # Failures are noticed soon, so that a campaign is short.
@@ -63,6 +58,7 @@ PROPERTIES = {
     "replica.fetch.backoff.ms": "100",
     "replica.socket.timeout.ms": "1500",
 }
+>>>>>>> w-attack
 _FIELDS = {
     "name": str,
     "profiles": list,
@@ -90,7 +86,7 @@ class Campaign:
         return DeploymentPlan(
             brokers=self.brokers,
             racks=("a", "b", "c"),
-            properties=PROPERTIES,
+            properties=QUICK_TO_NOTICE,
             mutants=sut.mutants,
             control_plane=_kind(self.control_plane, simulated, "postgres"),
             object_store=_kind(self.object_store, simulated, "s3"),
@@ -103,7 +99,7 @@ class Campaign:
             Part(
                 name=str(step.arguments["part"]),
                 profile=self.profiles[0],
-                faults=(_fault_of(step),),
+                faults=(step.verb,),
                 scope="profile",
             )
             for step in self.steps
@@ -130,6 +126,8 @@ def read_campaign(path: Path) -> Campaign:
             raise UsageError(f"{path}: {name} is {_FIELDS[name].__name__}, not {value!r}")
     if missing := [name for name in ("name", "profiles", "steps") if not given.get(name)]:
         raise UsageError(f"{path}: a campaign needs {', '.join(missing)}")
+    if not 0 <= given.get("brokers", 0) <= MOST_BROKERS:
+        raise UsageError(f"{path}: brokers is 0 to {MOST_BROKERS}, not {given['brokers']}")
     profiles = tuple(find_profile(str(one)).name for one in given.pop("profiles"))
     try:
         steps = parse(given.pop("steps"), *VOCABULARIES)
@@ -142,15 +140,11 @@ def _with_parts(name: str, steps: Sequence[Step]) -> tuple[Step, ...]:
     """Each step that begins a fault names its part of the plan."""
     named = []
     for number, step in enumerate(steps, start=1):
-        if step.actor == NEMESIS and _fault_of(step) in FAULTS:
-            part = f"{name}/{number} {_fault_of(step)}"
+        if step.actor == NEMESIS and step.verb in FAULTS:
+            part = f"{name}/{number} {step.verb}"
             step = replace(step, arguments={**step.arguments, "part": part})
         named.append(step)
     return tuple(named)
-
-
-def _fault_of(step: Step) -> str:
-    return str(step.arguments.get("fault", step.verb)) if step.verb != "end" else ""
 
 
 def run_plan(sut: Sut, campaign: Campaign) -> RunPlan:
@@ -197,6 +191,11 @@ def _play(
 ) -> tuple[int, ...]:
     plan = campaign.deployment(sut, world)
     with deploy(sut, plan, run=run, world=world, seed=seed) as system:
+<<<<<<< HEAD
+        chance = random.Random(f"{seed}/targets")
+        with Driver(system, campaign=campaign.name, chance=chance) as driver:
+            driver.play(campaign.steps, progress=progress)
+=======
         partition = PartitionLab(
             system,
             topic=TOPIC,
@@ -205,7 +204,12 @@ def _play(
             chance=random.Random(f"{seed}/targets"),
         )
         boundary = BoundarySteps(system, partition.nemesis)
-        vocabularies = [*partition.vocabularies, ObjectSteps(system), LookSteps(system), boundary]
+        # Only roles that there are can be asked to do something.
+        vocabularies = list(
+            partition.vocabularies if system.brokers else partition.vocabularies[:1]
+        )
+        vocabularies += [ObjectSteps(system)] if campaign.object_store else []
+        vocabularies += [boundary] if campaign.control_plane else []
         player = Player(system.recorder, vocabularies)
 
         async def play() -> None:
@@ -218,4 +222,5 @@ def _play(
         finally:
             system.run(boundary.finish())
             partition.watcher.stop()
+>>>>>>> w-attack
         return system.brokers

@@ -28,10 +28,11 @@ from allure_commons import plugin_manager as allure_plugins
 from allure_commons.model2 import Status as AllureStatus
 
 from conformance.catalogue import CATALOGUE
+from conformance.driver import Driver
 from conformance.profiles import find_profile
 from conformance.profiles.migration import play_scenario
 from conformance.profiles.profile import Played
-from conformance.register import Register, open_register
+from conformance.register import open_register
 from conformance.scenario import Scenario
 from harness.errors import LabBroken
 from harness.history import Run
@@ -55,7 +56,7 @@ class Lab:
         self.world_name = world
         self._folder = folder
         self._rules = set(rules)
-        self._register: Register | None = None
+        self._register: Driver | None = None
         self._closing = ExitStack()
         self._run: Run | None = None
         self._asked: list[Scenario] = []
@@ -104,7 +105,7 @@ class Lab:
         """End the world."""
         self._closing.close()
 
-    def _open(self) -> Register:
+    def _open(self) -> Driver:
         if self._register is None:
             self._run = Run.create(
                 self._folder, run="test", sut=self.sut.name, world=self.world_name, seed=1

@@ -1,4 +1,4 @@
-"""The boundary register: a control plane and its clients in a world, and a player of their steps.
+"""The boundary register: a control plane alone, and what drives its clients.
 
     with open_register("sim", run=run, sut=sut, seed=7) as register:
         register.play(parse(script, BoundarySteps))
@@ -9,49 +9,19 @@ If playing fails, the shard gets no end line and the run is incomplete.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from harness.deployments.deploy import deploy
-from harness.deployments.deployment import Deployment
 from harness.deployments.plan import DeploymentPlan
 from harness.errors import UsageError
 from harness.history import Run
-from harness.steps.player import Player
-from harness.steps.step import Step
 from harness.sut import Sut
 from harness.sut.adapter import CONTROL_PLANE
-from harness.workloads.boundary_steps import BoundarySteps
 
-
-class Register:
-    """Plays steps (several times, if one likes: what is open stays open)."""
-
-    def __init__(self, deployment: Deployment) -> None:
-        from nemesis.nemesis import Nemesis  # loads the Kafka protocol, and with it Hypothesis
-
-        self.deployment = deployment
-        self.steps = BoundarySteps(deployment, Nemesis(deployment))
-        self._player = Player(deployment.recorder, [self.steps])
-
-    @property
-    def supports(self) -> frozenset[str]:
-        """The verbs that can be played here; a list of steps with any other is refused whole."""
-        return self.steps.able
-
-    @property
-    def unanswered(self) -> int:
-        """How many operations so far ended without a definite answer."""
-        return self.deployment.recorder.unanswered
-
-    def play(self, steps: Iterable[Step], *, part: str | None = None) -> None:
-        """Play steps in order; `part` of the plan they are, if any."""
-        recorder = self.deployment.recorder
-        recorder.plan_part = part
-        try:
-            self.deployment.run(self._player.play(steps))
-        finally:
-            recorder.plan_part = None
+if TYPE_CHECKING:
+    from conformance.driver import Driver
 
 
 @contextmanager
@@ -64,26 +34,18 @@ def open_register(
     schema_upto: int | None = None,
     part: int = 0,
     shard: str | None = None,
-) -> Iterator[Register]:
+) -> Iterator[Driver]:
     """A system's control plane in a world; leaving it ends everything that was started."""
+    from conformance.driver import Driver  # loads the Kafka protocol, and with it Hypothesis
+
     if lacking := sut.adapter.lacking(sut, CONTROL_PLANE):
         raise UsageError(f"the control plane of {sut.name} cannot be asked: {lacking}")
     plan = control_plane_alone(sut, world, schema_upto=schema_upto)
     opened = deploy(
         sut, plan, run=run, world=world, seed=seed, part=part, shard=shard, records_effects=True
     )
-    with opened as deployment, playing(deployment) as register:
-        yield register
-
-
-@contextmanager
-def playing(deployment: Deployment) -> Iterator[Register]:
-    """A player on a deployment; in the end what is open is recorded as unknown."""
-    register = Register(deployment)
-    try:
-        yield register
-    finally:
-        deployment.run(register.steps.finish())
+    with opened as deployment, Driver(deployment) as driver:
+        yield driver
 
 
 def control_plane_alone(sut: Sut, world: str, *, schema_upto: int | None = None) -> DeploymentPlan:

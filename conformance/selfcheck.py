@@ -101,7 +101,7 @@ class Matrix:
 
     @property
     def survivors(self) -> list[Row]:
-        """Mutants that nobody, or not everybody who must, has noticed."""
+        """Mutants that no rule, or not every rule they name, has noticed."""
         return [row for row in self.rows if not row.killed]
 
     def document(self) -> dict[str, Any]:
@@ -196,7 +196,7 @@ def _record_all(
 
 
 def _die_with() -> None:
-    """End this worker when whoever started it is gone, however that came about."""
+    """End this worker when the process that started it is gone."""
     ask_for_signal_at_parent_death = 1
     ctypes.CDLL(None).prctl(ask_for_signal_at_parent_death, signal.SIGKILL)
 

@@ -5,7 +5,7 @@ A test that runs longer than the ini option `time_limit_s` (with the mark `slow`
 main thread does not come back to Python, because it waits in C code, the process ends after
 `time_limit_grace_s` more: its stacks go to stderr, and the run has failed (under xdist that test
 alone, and a new process plays the others). A process that is done with its tests and does not end
-is ended likewise.
+is ended likewise; under xdist the one that started the workers, and they with it.
 
 The limits are for what would never end; they are far above what any test takes, and say nothing
 about speed.

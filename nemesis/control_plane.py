@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.deployments.deployment import Deployment, Role
-from harness.levers import Lever
+from harness.levers import Counted, Lever
 from nemesis.fault import Fault, OnHold, Options
-from nemesis.services import outages, pulling
+from nemesis.pulling import on_calls
+from nemesis.services import LOSE_REPLIES, outages
 from nemesis.targets import Takes, Target
-from nemesis.together import Counted
 
 _ROLES = (Role.CONTROL_PLANE,)
 _ONE = "client {client}"
@@ -38,11 +38,8 @@ FAULTS = (
         does="gives up on calls in favour of others; nothing is done",
         levers=("conflicts",),
         landed=(("conflicts",),),
-        shows="calls that were given up",
-        inject=pulling(
-            lambda levers, to, o: levers.conflicts(  # type: ignore[attr-defined]
-                to.service, to.caller, times=o["times"]
-            )
+        inject=on_calls(
+            lambda levers, to, o: levers.conflicts(to.service, to.caller, times=o["times"])
         ),
         options={"times": None},
         targets=("control-plane",),
@@ -54,10 +51,7 @@ FAULTS = (
         does="has a call carried out and loses the reply after the commit",
         levers=("lose_replies",),
         landed=(("replies_dropped",),),
-        shows="replies thrown away after the commit",
-        inject=pulling(
-            lambda levers, to, o: levers.lose_replies(to.service, to.caller, times=o["times"])
-        ),
+        inject=LOSE_REPLIES,
         options={"times": 1},
         targets=(_ONE, "control-plane"),
     ),
@@ -68,7 +62,6 @@ FAULTS = (
         does="loses a request, held or yet to come, before the control plane sees it",
         levers=("drop_requests",),
         landed=(("requests_dropped",),),
-        shows="requests thrown away",
         inject=_drop,
         on_hold=OnHold.ENDS,
         options={"times": 1},
@@ -81,8 +74,7 @@ FAULTS = (
         does="keeps the requests of a node in the network",
         levers=("hold",),
         landed=(("requests_held",),),
-        shows="requests that were held",
-        inject=pulling(lambda levers, to, _: levers.hold(to.service, to.caller or "")),
+        inject=on_calls(lambda levers, to, _: levers.hold(to.service, to.caller or "")),
         targets=(_ONE,),
     ),
     Fault(
@@ -92,7 +84,6 @@ FAULTS = (
         does="lets one transaction of a held request through and keeps the rest",
         levers=("hold",),
         landed=(("transactions_passed",),),
-        shows="transactions that went through",
         inject=_split,
         at_once=True,
         on_hold=OnHold.NEEDS,

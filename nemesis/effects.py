@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
 
-from harness.deployments.deployment import Deployment, Role
-from harness.levers import Lever
+from harness.deployments.deployment import Role
 from harness.simulation.gate import Act
-from nemesis.fault import NODES, ONE_LEADER, REPLICA_UP, Fault, Options
-from nemesis.targets import Takes, Target
-from nemesis.together import pull_all
-
-if TYPE_CHECKING:
-    from harness.deployments.sim import SimDeployment
-    from harness.deployments.sim_levers import SimDeploymentLevers
+from nemesis.fault import NODES, ONE_LEADER, REPLICA_UP, Fault, State
+from nemesis.pulling import on_each_node
+from nemesis.targets import Takes
 
 _DOES = {
     Act.FAIL: "keeps one of its next effects from happening, and tells it so",
@@ -26,13 +19,6 @@ _DOES = {
 
 
 def _fault(act: Act) -> Fault:
-    async def inject(on: Deployment, target: Target, options: Options) -> Sequence[Lever]:
-        levers, done = cast("SimDeploymentLevers", on.levers), cast("SimDeployment", on).sim.effects
-        return await pull_all(
-            levers.at_effect(node, done.counts.get(node, 0) + options["ahead"], act)
-            for node in target.nodes
-        )
-
     return Fault(
         name=f"effect-{act.value}",
         roles=NODES,
@@ -40,9 +26,10 @@ def _fault(act: Act) -> Fault:
         does=_DOES[act],
         levers=("at_effect",),
         landed=(("orders_obeyed",),),
-        shows="1 once the effect came",
-        inject=inject,
+        inject=on_each_node(lambda levers, node, o: levers.at_effect(node, o["ahead"], act)),
         suspends=MappingProxyType({Role.BROKER: REPLICA_UP, Role.CONTROLLER: ONE_LEADER}),
+        state=State.DOWN if act in (Act.KILL, Act.KILL_AFTER) else State.RUNNING,
+        later=True,
         options={"ahead": 1},
         targets=("leader of {partition}", "follower of {partition}"),
     )

@@ -50,10 +50,10 @@ class Fault:
     does: str
     levers: tuple[str, ...]  # all of them are needed
     landed: Landed
-    shows: str
     inject: Inject
     suspends: Mapping[Role, str] = field(default_factory=dict)  # by role of the nodes it hits
     state: State = State.RUNNING  # of the nodes it hits, while it is in force
+    later: bool = False  # they are in that state only once it has landed
     at_once: bool = False  # over as soon as it has begun
     on_hold: OnHold = OnHold.IGNORES
     brokers: int = 0  # that a deployment needs, if brokers are hit

@@ -5,31 +5,16 @@ One way or both, one node from all others, a ring, a bridge: that is said by the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from types import MappingProxyType
 
-from harness.deployments.deployment import Deployment, Role
-from harness.levers import Lever
-from nemesis.fault import NODES, ONE_LEADER, Fault, Options
-from nemesis.targets import Takes, Target
-from nemesis.together import pull_all
+from harness.deployments.deployment import Role
+from nemesis.fault import NODES, ONE_LEADER, Fault
+from nemesis.pulling import on_each_link
+from nemesis.targets import Takes
 
 # As long as all brokers hear the controller they agree on who leads.
 _UNHEARD = MappingProxyType({Role.CONTROLLER: ONE_LEADER})
 _ROLES = (*NODES, Role.CONTROL_PLANE, Role.OBJECT_STORE)
-
-
-async def _cut(on: Deployment, target: Target, options: Options) -> Sequence[Lever]:
-    return await pull_all(
-        on.levers.cut(one.sources, one.targets, both=one.both) for one in target.links
-    )
-
-
-async def _delay(on: Deployment, target: Target, options: Options) -> Sequence[Lever]:
-    seconds = options["seconds"] * on.pace
-    return await pull_all(
-        on.levers.delay(one.sources, one.targets, seconds, both=one.both) for one in target.links
-    )
 
 
 FAULTS = (
@@ -40,8 +25,9 @@ FAULTS = (
         does="lets nothing pass; bytes wait until it heals or their sender gives up",
         levers=("cut",),
         landed=(("deliveries_held",),),
-        shows="segments and connection attempts that did not get through",
-        inject=_cut,
+        inject=on_each_link(
+            lambda levers, one, _: levers.cut(one.sources, one.targets, both=one.both)
+        ),
         suspends=_UNHEARD,
         targets=(
             "leader of {partition} <-> everything else",
@@ -58,8 +44,11 @@ FAULTS = (
         does="makes everything that passes take longer",
         levers=("delay",),
         landed=(("deliveries_delayed",),),
-        shows="segments that came late",
-        inject=_delay,
+        inject=on_each_link(
+            lambda levers, one, o: levers.delay(
+                one.sources, one.targets, o["seconds"], both=one.both
+            )
+        ),
         suspends=_UNHEARD,
         options={"seconds": 0.3},
         targets=("leader of {partition} -> everything else",),

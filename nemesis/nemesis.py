@@ -3,7 +3,7 @@
 A fault leaves up to three lines: `begin`, `landed` as soon as the counts of its levers show that it
 acted, and `end`, which is written before the levers are released: its window is never wider than
 the fault. The assumption it breaks is suspended from before its begin until the cluster was seen at
-rest after its end, because whoever was deposed has to find out first.
+rest after its end, because a deposed leader has to find out first.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any
 from harness.deployments.deployment import Deployment
 from harness.errors import UsageError
 from harness.history.recorder import Fault as FaultLine
+from harness.levers import Together
 from nemesis.fault import Fault, OnHold, State
 from nemesis.faults import FAULTS
 from nemesis.offered import levers_missing
 from nemesis.targets import Finder, NoTarget, Target
-from nemesis.together import Together
 
 HOLD = "hold-request"
 
@@ -42,6 +42,11 @@ class Active:
         """Whether it has begun and not ended."""
         return self.line is not None and self.ended_ns is None
 
+    @property
+    def landed(self) -> bool:
+        """Whether the counts of its levers show that it acted."""
+        return self.fault.has_landed(self.levers.counts)
+
 
 class Nemesis:
     """Does things to one deployment. Chance, if given, chooses what a target leaves open."""
@@ -61,6 +66,10 @@ class Nemesis:
         """The fault of that name that was begun on that target, as it was asked for or found."""
         same = (one for one in self._begun if one.fault.name == name)
         return next((one for one in same if target in (one.asked, one.target.label)), None)
+
+    def missing(self, name: str, target: str) -> str | None:
+        """Why a fault cannot be done here to such a target, if it cannot."""
+        return levers_missing(self._on, _fault(name, {}), target)
 
     async def find(self, name: str, target: str) -> Target:
         """Whom a fault would hit now; NoTarget if it would be out of place."""
@@ -162,9 +171,10 @@ class Nemesis:
             running = [node for node, state in seen if state == "running"]  # perhaps once more
             states = {node: State.DOWN for node, _ in seen if node not in running}
         for active in self._begun:
-            if active.fault.state is not State.RUNNING:
+            fault = active.fault
+            if fault.state is not State.RUNNING and (not fault.later or active.landed):
                 for node in active.target.nodes:
-                    states.setdefault(node, active.fault.state)
+                    states.setdefault(node, fault.state)
         return states
 
     def _hold_under(self, fault: Fault, target: Target) -> Active | None:
@@ -201,7 +211,8 @@ class Nemesis:
     def _pauses_ended_by(self, fault: Fault, target: Target) -> list[Active]:
         """Pauses of nodes that are ended now: nothing of them is left to stand still."""
         paused = [one for one in self._begun if one.fault.state is State.STANDING]
-        ended = set(target.nodes if fault.state is State.DOWN else ())
+        at_once = fault.state is State.DOWN and not fault.later
+        ended = set(target.nodes if at_once else ())
         return [one for one in paused if ended.issuperset(one.target.nodes)]
 
     def _broken_by(self, fault: Fault, target: Target) -> list[str]:
@@ -214,9 +225,9 @@ class Nemesis:
         return list(dict.fromkeys(hit))
 
     def _look(self, active: Active) -> None:
-        line, counts = active.line, active.levers.counts
-        if line is not None and not line.landed and active.fault.has_landed(counts):
-            self._on.recorder.landed(line, counts)
+        line = active.line
+        if line is not None and not line.landed and active.landed:
+            self._on.recorder.landed(line, active.levers.counts)
 
     def _close(self, active: Active) -> None:
         """Write down that a fault ends; to be called before its levers are released."""

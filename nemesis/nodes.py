@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 
 from harness.deployments.at_rest import who_leads
 from harness.deployments.deployment import Deployment, Role
 from harness.deployments.plan import broker_id
 from harness.errors import UsageError
-from harness.levers import Counts, Lever
+from harness.levers import Counted, Lever
 from nemesis.fault import (
     NODES,
     ONE_LEADER,
@@ -21,8 +21,8 @@ from nemesis.fault import (
     Options,
     State,
 )
+from nemesis.pulling import on_each_node
 from nemesis.targets import Takes, Target, partition_named
-from nemesis.together import pull_all
 
 ANOTHER_S = 30.0  # in which another leader has to be named
 LOOK_AGAIN_S = 0.1
@@ -34,25 +34,13 @@ _STANDS = MappingProxyType({Role.BROKER: ONE_LEADER, Role.CONTROLLER: ONE_LEADER
 _LEADER = "leader of {partition}"
 _FOLLOWER = "follower of {partition}"
 
-
-async def _kill(on: Deployment, target: Target, options: Options) -> Sequence[Lever]:
-    return await pull_all(on.levers.kill(node) for node in target.nodes)
-
-
-async def _stop(on: Deployment, target: Target, options: Options) -> Sequence[Lever]:
-    return await pull_all(on.levers.stop(node) for node in target.nodes)
-
-
-async def _wipe(on: Deployment, target: Target, options: Options) -> Sequence[Lever]:
-    return await pull_all(on.levers.wipe(node) for node in target.nodes)
-
-
-async def _pause(on: Deployment, target: Target, options: Options) -> Sequence[Lever]:
-    return await pull_all(on.levers.pause(node) for node in target.nodes)
-
-
-async def _lose_power(on: Deployment, target: Target, options: Options) -> Sequence[Lever]:
-    return await pull_all(on.levers.lose_power(node) for node in target.nodes)  # type: ignore[attr-defined]
+_fault = partial(Fault, takes=Takes.NODES, brokers=REPLICAS)
+_ends = partial(
+    _fault,
+    landed=(("processes_ended",),),
+    suspends=_ENDED,
+    state=State.DOWN,
+)
 
 
 async def _roll(on: Deployment, target: Target, options: Options) -> Sequence[Lever]:
@@ -66,26 +54,11 @@ async def _roll(on: Deployment, target: Target, options: Options) -> Sequence[Le
     return pulled
 
 
-@dataclass(slots=True)
-class _AnotherLeads:
-    """How many other brokers name another leader; nothing to release."""
-
-    others_lead: int = 0
-
-    @property
-    def counts(self) -> Counts:
-        return {"others_lead": self.others_lead}
-
-    async def acted(self) -> None:
-        """It was waited for already."""
-
-    async def release(self) -> None:
-        """There is nothing to end."""
-
-
 async def _zombie(on: Deployment, target: Target, options: Options) -> Sequence[Lever]:
     """Pause a leader, and wait until the other brokers name another one."""
-    (name,) = target.nodes
+    name, *more = target.nodes
+    if more:
+        raise UsageError(f"zombie on {target.label}: one leader at a time")
     named = options["partition"]
     tp = partition_named(on, named) if named else target.partition
     if tp is None:
@@ -93,116 +66,79 @@ async def _zombie(on: Deployment, target: Target, options: Options) -> Sequence[
     deposed = broker_id(name)
     others = [one for one in on.brokers if one != deposed]
     paused = await on.levers.pause(name)
-    another = _AnotherLeads()
     loop = asyncio.get_running_loop()
     deadline = loop.time() + options["within_s"] * on.pace
     while True:
         told = await asyncio.gather(*(who_leads(on, one, tp) for one in others))
-        another.others_lead = sum(one is not None and one.leader in others for one in told)
-        if another.others_lead or loop.time() >= deadline:
-            return [paused, another]
+        others_lead = sum(one is not None and one.leader in others for one in told)
+        if others_lead or loop.time() >= deadline:
+            return [paused, Counted({"others_lead": others_lead})]
         await asyncio.sleep(LOOK_AGAIN_S * on.pace)
 
 
 FAULTS = (
-    Fault(
+    _ends(
         name="kill",
         roles=NODES,
-        takes=Takes.NODES,
         does="ends a process at once; its machine keeps what it wrote and closes its connections",
         levers=("kill",),
-        landed=(("processes_ended",),),
-        shows="processes that ended",
-        inject=_kill,
-        suspends=_ENDED,
-        state=State.DOWN,
-        brokers=REPLICAS,
+        inject=on_each_node(lambda levers, node, _: levers.kill(node)),
         targets=(_LEADER, _FOLLOWER, "controller", "client {client}"),
     ),
-    Fault(
+    _ends(
         name="restart",
         roles=NODES,
-        takes=Takes.NODES,
         does="stops a process in good order; it starts again when the fault ends",
         levers=("stop",),
-        landed=(("processes_ended",),),
-        shows="processes that ended",
-        inject=_stop,
-        suspends=_ENDED,
-        state=State.DOWN,
-        brokers=REPLICAS,
+        inject=on_each_node(lambda levers, node, _: levers.stop(node)),
         targets=(_LEADER, _FOLLOWER, "controller"),
     ),
-    Fault(
-        name="roll",
+    _ends(
+        name="rolling-restart",
         roles=(Role.BROKER, Role.CONTROLLER),
-        takes=Takes.NODES,
         does="stops and starts one process after the other; the last starts when the fault ends",
         levers=("stop",),
-        landed=(("processes_ended",),),
-        shows="processes that ended",
         inject=_roll,
-        suspends=_ENDED,
-        state=State.DOWN,
-        brokers=REPLICAS,
         options={"between_s": 0.4},
         targets=("all brokers",),
     ),
-    Fault(
+    _fault(
         name="pause",
         roles=NODES,
-        takes=Takes.NODES,
         does="lets a process stand still; resumed, it does not know that time has passed",
         levers=("pause",),
         landed=(STOOD_STILL,),
-        shows="its threads that the kernel stopped, or what it would have done since",
-        inject=_pause,
+        inject=on_each_node(lambda levers, node, _: levers.pause(node)),
         suspends=_STANDS,
         state=State.STANDING,
-        brokers=REPLICAS,
         targets=(_LEADER, _FOLLOWER, "controller", "client {client}"),
     ),
-    Fault(
+    _fault(
         name="zombie",
         roles=(Role.BROKER,),
-        takes=Takes.NODES,
         does="lets a leader stand still until another leads; resumed, it takes itself for leader",
         levers=("pause",),
         landed=(STOOD_STILL, ("others_lead",)),
-        shows="that it stood still, and how many other brokers named another leader",
         inject=_zombie,
         suspends=_STANDS,
         state=State.STANDING,
-        brokers=REPLICAS,
         options={"partition": "", "within_s": ANOTHER_S},
         targets=(_LEADER,),
     ),
-    Fault(
+    _ends(
         name="reimage",
         roles=(Role.BROKER, Role.CONTROLLER),
-        takes=Takes.NODES,
         does="ends a process and empties its disk",
         levers=("wipe",),
-        landed=(("processes_ended",),),
-        shows="processes that ended (bytes_wiped: what was on the disk)",
-        inject=_wipe,
-        suspends=_ENDED,
-        state=State.DOWN,
-        brokers=REPLICAS,
+        inject=on_each_node(lambda levers, node, _: levers.wipe(node)),
         targets=(_FOLLOWER,),
     ),
-    Fault(
+    _ends(
         name="lose-power",
         roles=(Role.BROKER, Role.CONTROLLER),
-        takes=Takes.NODES,
         does="turns a machine off without a word; what was not synced may be gone",
         levers=("lose_power",),
-        landed=(("processes_ended",),),
-        shows="processes that ended (bytes_lost, writes_torn: what the disk forgot)",
-        inject=_lose_power,
-        suspends=_ENDED,
-        state=State.DOWN,
-        brokers=REPLICAS,
+        inject=on_each_node(lambda levers, node, _: levers.lose_power(node)),
         targets=(_LEADER, _FOLLOWER),
     ),
 )

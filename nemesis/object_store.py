@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from harness.deployments.deployment import Role
 from nemesis.fault import Fault
-from nemesis.services import outages, pulling
+from nemesis.pulling import on_calls
+from nemesis.services import LOSE_REPLIES, outages
 from nemesis.targets import Takes
 
 
@@ -16,8 +17,7 @@ def _damaged(how: str, does: str, count: str) -> Fault:
         does=does,
         levers=("damage",),
         landed=((count,),),
-        shows="answers that are other than they would have been",
-        inject=pulling(lambda levers, to, _: levers.damage(how, to.key)),
+        inject=on_calls(lambda levers, to, _: levers.damage(how, to.key)),
         targets=("an object",),
     )
 
@@ -31,10 +31,7 @@ FAULTS = (
         does="carries calls out and loses the replies",
         levers=("lose_replies",),
         landed=(("replies_dropped",),),
-        shows="replies thrown away after the call was carried out",
-        inject=pulling(
-            lambda levers, to, o: levers.lose_replies(to.service, to.caller, times=o["times"])
-        ),
+        inject=LOSE_REPLIES,
         options={"times": None},
         targets=("object-store",),
     ),

@@ -35,7 +35,8 @@ def levers_missing(on: Deployment, fault: Fault, target: str = "") -> str | None
     """Which lever it needs that is not offered; those of clients are the lab's own."""
     for lever in fault.levers:
         if lever not in on.levers.offered and not (lever in OF_CLIENTS and _is_client(target)):
-            return f"nothing here can {lever.replace('_', ' ')}"
+            said = on.levers.not_offered
+            return said.get(lever, f"nothing here can {lever.replace('_', ' ')}")
     return None
 
 

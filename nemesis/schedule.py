@@ -12,9 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 from string import Formatter
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from nemesis.fault import Fault
+if TYPE_CHECKING:
+    from nemesis.fault import Fault
 
 QUIET = 4  # one period of so many is quiet
 _ROUND = 3  # places of seconds

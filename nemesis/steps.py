@@ -1,8 +1,8 @@
-"""Faults as steps of the actor `nemesis`.
+"""Faults as steps of the actor `nemesis`: every fault is a verb, with its options.
 
     nemesis  kill    target=broker-1 lasts=200 ms=100        ends after 200 ms; 100 ms pass
     nemesis  isolate target="leader of t-0"                  until it is ended
-    nemesis  begin   fault=object-store-slow target=object-store
+    nemesis  object-store-slow target=object-store seconds=2
     nemesis  end     fault=cut                               the newest of that name
     nemesis  heal    which=0                                 the oldest
     nemesis  heal-all
@@ -22,7 +22,13 @@ from typing import Any, ClassVar
 
 from harness.deployments.deployment import Deployment, Role
 from harness.steps.step import NEMESIS, Step
+<<<<<<< HEAD
+from harness.steps.vocabulary import Choices, Does, Vocabulary, verb
+=======
 from harness.steps.vocabulary import Vocabulary, verb
+from harness.steps.words import allowed
+>>>>>>> w-attack
+from nemesis.faults import FAULTS
 from nemesis.nemesis import Active, Nemesis
 from nemesis.targets import NoTarget, Target
 
@@ -36,6 +42,7 @@ ISOLATED = "{} <-> everything else"
 DEPOSED = {"kill": "{}", "pause": "{}", "cut": ISOLATED}  # how, and the target
 ENDING = ("end", "heal", "heal-all")
 SKIPPED = "skipped"
+_GIVEN = {"target": "str", "lasts": "int | None", "ms": "int", "part": "str | None"}
 
 
 def a_broker(trial: Any) -> Sequence[str]:
@@ -45,7 +52,7 @@ def a_broker(trial: Any) -> Sequence[str]:
 
 
 def a_node(trial: Any) -> Sequence[str]:
-    """A broker, whoever leads, or the controller."""
+    """A broker, the leader, or the controller."""
     return (*a_broker(trial), f"leader of {trial.partition}", *trial.system.nodes(Role.CONTROLLER))
 
 
@@ -65,7 +72,29 @@ def a_replica_link(trial: Any) -> Sequence[str]:
     return [f"{follower} <-> {leader}", *brokers, f"{follower} <-> controller"]
 
 
-class NemesisSteps(Vocabulary):
+# Which faults are drawn, and what their arguments are drawn from.
+DRAWN: Mapping[str, Mapping[str, Choices]] = {
+    "kill": {"target": a_node, "lasts": SO_LONG, "ms": A_WHILE},
+    "pause": {"target": a_node, "lasts": SO_LONG, "ms": A_WHILE},
+    "cut": {"target": a_link, "lasts": SO_LONG, "ms": A_WHILE},
+    "delay": {"target": a_link, "seconds": (0.02, 0.06, 0.3), "lasts": SO_LONG, "ms": A_WHILE},
+}
+
+
+def _begins(fault: str) -> Does:
+    """The verb of a fault."""
+
+    async def begin(self: NemesisSteps, step: Step, target: str, **given: Any) -> None:
+        await self.begin(fault, target, **given)
+
+    begin.__name__, begin.__doc__ = fault, FAULTS[fault].does
+    return verb(drawn=fault in DRAWN, **DRAWN.get(fault, {}))(begin)
+
+
+_FaultVerbs = type("_FaultVerbs", (Vocabulary,), {name: _begins(name) for name in FAULTS})
+
+
+class NemesisSteps(_FaultVerbs):  # type: ignore[misc, valid-type]
     """What is done to a deployment. `stir` lets clients send before a fault in their midst."""
 
     actors: ClassVar[Sequence[str]] = (NEMESIS,)
@@ -89,6 +118,15 @@ class NemesisSteps(Vocabulary):
         self._stir = stir
         self._found = Target(label="")
         self._healing: list[asyncio.Task[None]] = []
+
+    @classmethod
+    def further(cls, verb: str, words: Sequence[str]) -> Mapping[str, str]:
+        """Targets and times, and the options of the fault that is begun."""
+        named = [one.removeprefix("fault=") for one in words if one.startswith("fault=")]
+        if named and named[0] not in FAULTS:
+            raise ValueError(f"there is no fault {named[0]!r}; {allowed(FAULTS, near=named[0])}")
+        options = FAULTS[named[0]].options if named and verb == "begin" else {}
+        return {**_GIVEN, **{name: _kind(default) for name, default in options.items()}}
 
     async def resolve(self, step: Step) -> Mapping[str, Any]:
         """Who is hit, or why nothing is done."""
@@ -114,30 +152,13 @@ class NemesisSteps(Vocabulary):
             await super().carry_out(step, meant)
         self._nemesis.look()
 
-    # ── nodes ────────────────────────────────────────────────────────────────────────────────────
-
-    @verb(target=a_node, lasts=SO_LONG, ms=A_WHILE)
-    async def kill(self, step: Step, **given: Any) -> None:
-        """End a process at once."""
-        await self._begin("kill", **given)
-
-    @verb(target=a_node, lasts=SO_LONG, ms=A_WHILE)
-    async def pause(self, step: Step, **given: Any) -> None:
-        """Let a process stand still."""
-        await self._begin("pause", **given)
-
-    @verb(drawn=False)
-    async def reimage(self, step: Step, **given: Any) -> None:
-        """End a process and empty its disk."""
-        await self._begin("reimage", **given)
-
     @verb(how=tuple(DEPOSED), soon=SOON_MS, lasts=SO_LONG)
     async def depose(self, step: Step, how: str, soon: int, lasts: int | None, target: str) -> None:
         """Let the leader fall while clients send, and wait until there is another."""
         (leader,) = self._found.nodes or self._found.links[0].sources
         self._stir(leader)
         await self._pass(soon)
-        await self._begin(how, target, lasts=lasts)
+        await self.begin(how, target, lasts=lasts)
         for _ in range(TURNS):
             await self._pass(TURN_MS)
             with suppress(NoTarget):
@@ -149,7 +170,7 @@ class NemesisSteps(Vocabulary):
         """Let a broker die while clients send, and be back at once."""
         self._stir(target)
         await self._pass(soon)
-        await self._begin("kill", target, lasts=RESTART_MS, ms=ms)
+        await self.begin("kill", target, lasts=RESTART_MS, ms=ms)
 
     @verb(ms=A_WHILE)
     async def roll(self, step: Step, ms: int) -> None:
@@ -161,34 +182,15 @@ class NemesisSteps(Vocabulary):
             await self._pass(TURN_MS)
         await self._pass(ms)
 
-    # ── links ────────────────────────────────────────────────────────────────────────────────────
-
-    @verb(target=a_link, lasts=SO_LONG, ms=A_WHILE)
-    async def cut(self, step: Step, **given: Any) -> None:
-        """Let nothing pass on a link."""
-        await self._begin("cut", **given)
-
     @verb(target=a_replica_link, lasts=SO_LONG, ms=A_WHILE)
-    async def part(self, step: Step, **given: Any) -> None:
+    async def partition_replicas(self, step: Step, target: str, **given: Any) -> None:
         """Let replicas hear each other no more, or a follower the controller."""
-        await self._begin("cut", **given)
+        await self.begin("cut", target, **given)
 
     @verb(target=a_node, lasts=SO_LONG, ms=A_WHILE)
     async def isolate(self, step: Step, **given: Any) -> None:
         """Cut a node off from all other nodes; clients reach it as before."""
-        await self._begin("cut", **given)
-
-    @verb(target=a_link, by=(20, 60, 300), lasts=SO_LONG, ms=A_WHILE)
-    async def delay(self, step: Step, by: int, **given: Any) -> None:
-        """Let what passes on a link take so many milliseconds longer."""
-        await self._begin("delay", seconds=by / 1000, **given)
-
-    # ── any, and back ────────────────────────────────────────────────────────────────────────────
-
-    @verb(drawn=False)
-    async def begin(self, step: Step, fault: str, **given: Any) -> None:
-        """Begin any fault by its name, with its options."""
-        await self._begin(fault, **given)
+        await self.begin("cut", **given)
 
     @verb(drawn=False)
     async def end(self, step: Step, fault: str, target: str | None = None) -> None:
@@ -223,11 +225,11 @@ class NemesisSteps(Vocabulary):
             return given["how"], DEPOSED[given["how"]].format(self._leader)
         if step.verb == "isolate":
             return "cut", ISOLATED.format(target)
-        if step.verb in ("part", "bounce"):
-            return "cut" if step.verb == "part" else "kill", target
-        return str(given.get("fault", step.verb)), target
+        if step.verb in ("partition-replicas", "bounce"):
+            return "kill" if step.verb == "bounce" else "cut", target
+        return step.verb, target
 
-    async def _begin(
+    async def begin(
         self,
         fault: str,
         target: str,
@@ -237,6 +239,7 @@ class NemesisSteps(Vocabulary):
         part: str | None = None,
         **options: Any,
     ) -> None:
+        """Begin a fault on the target that was found; it ends after `lasts`, `ms` pass."""
         active = await self._nemesis.begin(fault, self._found, part=part, **options)
         if lasts is not None:
             healing = asyncio.ensure_future(self._end_after(active, lasts))
@@ -249,3 +252,8 @@ class NemesisSteps(Vocabulary):
 
     async def _pass(self, ms: int) -> None:
         await asyncio.sleep(ms / 1000 * self._on.pace)
+
+
+def _kind(default: object) -> str:
+    """Of an option, by its default; one without any is a count."""
+    return "int | None" if default is None else type(default).__name__

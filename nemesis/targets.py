@@ -231,14 +231,16 @@ class Finder:
 
     async def _object(self, text: str) -> Target:
         self._service(Role.OBJECT_STORE)
-        if text != "an object":
-            key = text.removeprefix("object ")
-            return Target(label=key, key=key)
-        rows = await self._on.probe("objects") if "objects" in self._on.probes else []
-        keys = sorted(str(row["key"]) for row in rows)
-        if not keys:
-            raise NoTarget("there are no objects")
-        key = self._one_of(keys)
+        seen = "objects" in self._on.probes
+        rows = await self._on.probe("objects") if seen else []
+        keys = sorted(str(row["key"]) for row in rows if row["size"])  # others have nothing to lose
+        key = text.removeprefix("object ")
+        if text == "an object":
+            if not keys:
+                raise NoTarget("there are no objects")
+            key = self._one_of(keys)
+        elif seen and key not in keys:
+            raise NoTarget(f"there is no object {key!r}")
         return Target(label=key, key=key)
 
     def _one_of(self, many: Sequence[_One]) -> _One:

@@ -9,33 +9,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from harness.deployments.plan import DeploymentPlan
+from harness.deployments.plan import QUICK_TO_NOTICE, DeploymentPlan
+from harness.history.plan import Part
 from harness.steps.step import LAB, LOAD, NEMESIS, Step
+from nemesis.schedule import Strike
 
 CLASSIC = "classic"  # the campaign and its topic
-PROPERTIES = {
-    "broker.session.timeout.ms": "1500",
-    "broker.heartbeat.interval.ms": "300",
-    "replica.lag.time.max.ms": "1200",
-    "replica.fetch.wait.max.ms": "200",
-    "replica.fetch.backoff.ms": "100",
-    "replica.socket.timeout.ms": "1500",
-}
 LASTS_S = 3.0
 BETWEEN_S = 1.0
 QUIET_S = 2.5  # before the first fault and after the last: what holds only in peace is judged there
-
-
-@dataclass(frozen=True, slots=True)
-class Strike:
-    """A fault of the campaign: which one, and whom it hits."""
-
-    fault: str
-    target: str
 
 
 FAULTS: Mapping[str, Strike] = MappingProxyType(
@@ -49,15 +34,45 @@ FAULTS: Mapping[str, Strike] = MappingProxyType(
     }
 )
 
+# Without these a cluster is not certified: every cluster meets them sooner or later.
+PROMISED = frozenset({"pause-leader", "kill-leader", "reimage-follower"})
+# One that does not land is reported, and voids nothing: others have shown the same already.
+OPTIONAL = frozenset({"silence-leader", "kill-controller"})
+# Rules about what follows a change of leader, and the faults that bring one about.
+OF_NEW_LEADERS = ("KFK-070", "KFK-073")
+NEW_LEADER = ("pause-leader", "kill-leader", "cut-off-leader", "silence-leader")
+# Nodes that the lab watches because it started them, and the rule about how they end.
+NODES = "nodes"
+OF_NODES = ("KFK-095",)
+
 
 def plan_of(mutants: tuple[str, ...] = ()) -> DeploymentPlan:
     """The cluster that the campaign plays on, where the lab starts it."""
-    return DeploymentPlan(brokers=3, racks=("a", "b", "c"), properties=PROPERTIES, mutants=mutants)
+    return DeploymentPlan(
+        brokers=3, racks=("a", "b", "c"), properties=QUICK_TO_NOTICE, mutants=mutants
+    )
 
 
 def part_name(fault: str) -> str:
     """What the plan calls a fault of the campaign."""
     return f"{CLASSIC}/{fault}"
+
+
+def planned_parts() -> tuple[Part, ...]:
+    """The faults of the campaign as parts of a plan, and the look at nodes."""
+    nodes = Part(name=part_name(NODES), profile=CLASSIC, rules=OF_NODES)
+    return nodes, *(
+        Part(
+            name=part_name(fault),
+            profile=CLASSIC,
+            rules=OF_NEW_LEADERS if fault in NEW_LEADER else (),
+            faults=(strike.fault,),
+            required=fault not in OPTIONAL,
+            promised=fault in PROMISED,
+            scope="profile",
+        )
+        for fault, strike in FAULTS.items()
+    )
 
 
 def campaign_steps(

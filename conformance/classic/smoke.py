@@ -1,6 +1,6 @@
 """A few plain requests that any Kafka cluster answers, one after the other.
 
-Whoever does not answer them is no cluster that could be judged. The topic is gone afterwards.
+A system that does not answer them is no cluster that could be judged. The topic is gone afterwards.
 """
 
 from __future__ import annotations

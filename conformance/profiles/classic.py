@@ -1,7 +1,7 @@
 """The profile `classic`: a campaign of load and faults on one partition with three replicas.
 
-What plays it is imported when it is played: it needs the Kafka protocol, and whoever only looks at
-rules does not.
+What plays it is imported when it is played: it needs the Kafka protocol, which commands that only
+look at rules do not load.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from conformance.classic import offers
-from conformance.classic.campaign import part_name, plan_of
+from conformance.classic.campaign import OPTIONAL, PROMISED, part_name, plan_of, planned_parts
 from conformance.profiles.profile import AnyMutant, Plan, Played, Profile, Progress
 from harness.deployments.deploy import deploy
 from harness.deployments.plan import DeploymentPlan
@@ -29,8 +28,8 @@ class Classic(Profile):
     needs = (BROKERS,)
     model = "log"
     operations = frozenset({"produce", "fetch", "list_offsets", "delete_records"})
-    promised = offers.PROMISED
-    optional = offers.OPTIONAL
+    promised = PROMISED
+    optional = OPTIONAL
     decided_in = ("reference_impl",)
 
     def deployment(self, sut: Sut, world: str) -> DeploymentPlan:
@@ -39,7 +38,7 @@ class Classic(Profile):
 
     def parts(self, plan: Plan) -> tuple[Part, ...]:
         """The faults of the campaign, and the look at nodes."""
-        return offers.planned_parts()
+        return planned_parts()
 
     def smoke(self, run: Run, sut: Sut, plan: Plan) -> int:
         """Five requests that any cluster answers."""

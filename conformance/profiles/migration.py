@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 from conformance.profiles.profile import AnyMutant, Plan, Played, Profile, Progress, broken
-from conformance.register import Register, control_plane_alone, in_world, open_register
+from conformance.register import control_plane_alone, in_world, open_register
 from conformance.scenario import Scenario, on_topic
 from conformance.scenarios import SCENARIOS
 from harness.deployments.plan import DeploymentPlan
@@ -20,6 +21,9 @@ from harness.workloads.boundary import generate
 from harness.workloads.boundary_steps import FAULTS, BoundarySteps
 from harness.workloads.look_steps import look_around
 from reference_impl.decisions import SqlMutant
+
+if TYPE_CHECKING:
+    from conformance.driver import Driver
 
 OLDER_SCHEMA = 2
 ROUND_OPERATIONS, CLIENTS, PARTITIONS = 60, 3, 2
@@ -93,7 +97,7 @@ PROFILE = Migration()
 
 
 def play_scenario(
-    register: Register,
+    register: Driver,
     scenario: Scenario,
     played: Played,
     progress: Progress = lambda text: None,

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from conformance.partition_lab import PartitionLab
+from conformance.driver import Driver
 from harness.deployments.deploy import deploy
 from harness.deployments.deployment import Deployment
 from harness.deployments.plan import DeploymentPlan
@@ -83,18 +83,18 @@ def record_programs(
         )
         with deploy(sut, plan_of(world, mutants), run=run, world=world, seed=seed) as on:
             for place, program in enumerate(some):
-                on.run(play_program(on, program, number=place))
+                play_program(on, program, number=place)
         run.seal()
         runs.append(run.folder)
     return runs
 
 
-async def play_program(on: Deployment, program: Sequence[Step], *, number: int = 0) -> None:
+def play_program(on: Deployment, program: Sequence[Step], *, number: int = 0) -> None:
     """Play a program from its beginning to its ending; `number` says which it is in its run."""
     topic = TOPIC if number == 0 else f"{TOPIC}{number}"
     bound_s = REST_S if on.world == "sim" else LIVE_REST_S
-    lab = PartitionLab(on, topic=topic, campaign=topic, bound_s=bound_s, number=number)
-    await lab.play([*BEGINNING, *(_on_topic(step, topic) for step in program), *ENDING])
+    with Driver(on, topic=topic, bound_s=bound_s, number=number) as driver:
+        driver.play([*BEGINNING, *(_on_topic(step, topic) for step in program), *ENDING])
 
 
 def plan_of(world: str, mutants: tuple[str, ...] = ()) -> DeploymentPlan:

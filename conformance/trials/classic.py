@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.partition_lab import PartitionLab
+from conformance.driver import Driver
 from conformance.programs import BEGINNING, ENDING, PROPERTIES, REST_S, TOPIC
 from conformance.trials.judging import JudgedTrial
 from harness.deployments.plan import DeploymentPlan
@@ -35,21 +35,21 @@ class ClassicTrial(JudgedTrial):
 
     async def build(self) -> None:
         """A cluster that is up, a topic, and clients that begin to work."""
-        self.lab = PartitionLab(
+        self.driver = Driver(
             self.system,
             topic=TOPIC,
             campaign="program",
             bound_s=REST_S,
             most_faults=MOST_FAULTS,
         )
-        await self.lab.carry_out([*BEGINNING, LOAD])
+        await self.driver.carry_out([*BEGINNING, LOAD])
 
     def vocabularies(self) -> Sequence[Speaks]:
         """Those of a partition."""
-        return self.lab.vocabularies
+        return self.driver.vocabularies
 
     async def finish(self) -> None:
         """Heal, wait for rest and progress, then read everything everywhere."""
-        await self.lab.carry_out(ENDING)
+        await self.driver.carry_out(ENDING)
         if self.system.sim.uncaught and not self.mutants:
             raise LabBroken(f"a node left an error uncaught: {self.system.sim.uncaught[0]}")

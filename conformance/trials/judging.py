@@ -63,7 +63,7 @@ def broken_rules(judgement: Judgement) -> list[str]:
         if one.verdict is Verdict.BROKEN:
             raise LabBroken(f"{one.rule.id} could not be judged: {one.reason}")
     if judgement.problems:
-        raise LabBroken(f"the history has lines that nobody can judge: {judgement.problems[0]}")
+        raise LabBroken(f"the history has lines that cannot be judged: {judgement.problems[0]}")
     return [
         f"{one.rule.id}: {one.rule.sentence} ({one.result.findings[0].seen})"
         for one in judgement.judged

@@ -216,7 +216,7 @@ def replay(
     ] = None,
     as_json: Json = False,
 ) -> int:
-    """Repeat a run: as its header says, or step by step if a state machine recorded it."""
+    """Repeat a run: as its header says, or step by step if a trial recorded it."""
     from harness.cli.replay import run as body
 
     return body(run, rules=rule or (), engine=engine, until_op=until_op, as_json=as_json)

@@ -1,6 +1,6 @@
 """The body of `replay`: a run once more.
 
-What `certify` recorded is repeated as its header says. What a state machine recorded is played
+What `certify` recorded is repeated as its header says. What a trial recorded is played
 again step by step, and must give the same history byte for byte as long as the code is the same.
 """
 
@@ -44,7 +44,7 @@ def run(
             folder, header, until_op, sys.stderr if as_json else sys.stdout, as_json
         )
     if until_op is not None:
-        raise UsageError("only a run of a state machine can be stopped with --until-op")
+        raise UsageError("only a run of a trial can be stopped with --until-op")
     if campaign.CAMPAIGN in (header.get("options") or {}):
         return campaign.replay(header, engine=engine, as_json=as_json)
     return certify.replay(name, header, rules=rules, engine=engine, as_json=as_json)

@@ -109,7 +109,7 @@ async def brokers_known(client: RawClient, *, timeout_s: float = 10.0) -> dict[i
 
 @dataclass(frozen=True, slots=True)
 class Leadership:
-    """Who leads a partition in the eyes of a broker, and since which epoch; −1: nobody."""
+    """Who leads a partition in the eyes of a broker, and since which epoch; −1: no broker."""
 
     leader: int
     epoch: int

@@ -1,8 +1,8 @@
 """What a deployment is: a system that runs in a world, with levers and probes.
 
-Whoever drives a run sees this and nothing else: where the roles are, what can be done to them
+What drives a run sees this and nothing else: where the roles are, what can be done to them
 (`levers`), what can be seen of them from outside (`probe`), how time passes. Whether behind it are
-nodes of a simulation, processes, containers or somebody else's cluster shows only in what is
+nodes of a simulation, processes, containers or a cluster by address shows only in what is
 offered: a lever or a probe that is not offered is never pulled, and the plan of a run says so.
 """
 
@@ -12,15 +12,21 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextvars import ContextVar
 from enum import StrEnum
-from typing import Any, Protocol, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
+from harness.errors import LabBroken
 from harness.history.recorder import Recorder
 from harness.levers import Lever
 from harness.sut.protocol import Answer
 from reference_impl.ports import Address, Network, ObjectStore
 
+if TYPE_CHECKING:
+    from harness.simulation.gate import Act
+
 Result = TypeVar("Result")
 Row = dict[str, object]
+Names = Sequence[str]
 
 CONTROL_PLANE = "control-plane"
 OBJECT_STORE = "object-store"
@@ -49,119 +55,126 @@ class Hold(Lever, Protocol):
         ...
 
 
-class Levers(Protocol):
+class Levers:
     """What can be done to a deployment; `offered` names the methods that do something here.
 
     Nodes are brokers, the controller and clients, by name. Services are `control-plane` and
     `object-store`; what happens to a service happens to the calls of all nodes, or of `caller`.
+    A deployment overrides what it offers; to pull anything else is a mistake of the lab.
     """
 
-    offered: frozenset[str]
+    offered: frozenset[str] = frozenset()
+    not_offered: Mapping[str, str] = MappingProxyType({})
+    """Why others are not, by name, where more can be said than that."""
 
     async def kill(self, node: str) -> Lever:
         """End its process at once; released, it starts again and is ready."""
-        ...
+        self._refuse("kill")
 
     async def stop(self, node: str) -> Lever:
         """Let it stop in good order; released, it starts again and is ready."""
-        ...
+        self._refuse("stop")
 
     async def wipe(self, node: str) -> Lever:
         """End it and empty its disk."""
-        ...
+        self._refuse("wipe")
 
     async def pause(self, node: str) -> Lever:
         """Let its process stand still."""
-        ...
+        self._refuse("pause")
 
-    async def cut(self, sources: Sequence[str], targets: Sequence[str], *, both: bool) -> Lever:
+    async def cut(self, sources: Names, targets: Names, *, both: bool) -> Lever:
         """Let nothing pass from sources to targets, nor back if `both`; a service is a target."""
-        ...
+        self._refuse("cut")
 
-    async def delay(
-        self, sources: Sequence[str], targets: Sequence[str], seconds: float, *, both: bool
-    ) -> Lever:
+    async def delay(self, sources: Names, targets: Names, seconds: float, *, both: bool) -> Lever:
         """What passes takes so much longer."""
-        ...
+        self._refuse("delay")
 
     async def refuse(self, service: str, caller: str | None = None) -> Lever:
         """Refuse connections and calls."""
-        ...
+        self._refuse("refuse")
 
     async def slow(self, service: str, seconds: float, caller: str | None = None) -> Lever:
         """Calls take so much longer before they are carried out."""
-        ...
+        self._refuse("slow")
 
     async def fail(self, service: str, caller: str | None = None) -> Lever:
         """Answer calls with a hard error (503, an SQL error) and do nothing."""
-        ...
+        self._refuse("fail")
 
     async def lose_replies(
         self, service: str, caller: str | None = None, *, times: int | None = None
     ) -> Lever:
         """Carry calls out and lose the replies; at most so many."""
-        ...
+        self._refuse("lose_replies")
 
     async def drop_requests(
         self, service: str, caller: str | None = None, *, times: int | None = None
     ) -> Lever:
         """Lose calls before they arrive; at most so many."""
-        ...
+        self._refuse("drop_requests")
 
     async def hold(self, service: str, caller: str) -> Hold:
         """Keep the calls of a node in the network."""
-        ...
+        self._refuse("hold")
 
     async def kill_service(self, service: str) -> Lever:
         """End the database or the S3 server at once; released, it runs again."""
-        ...
+        self._refuse("kill_service")
 
     async def damage(self, how: str, key: str) -> Lever:
-        """Let an object be `vanished`, `torn` or `corrupt` to whoever reads it."""
-        ...
+        """Let an object be `vanished`, `torn` or `corrupt` to its readers."""
+        self._refuse("damage")
 
-
-urgency: ContextVar[asyncio.Event | None] = ContextVar("urgency", default=None)
-"""Set by who begins a call and will wait for it later, at which moment the event is set. Until then
-a simulated client takes its time; elsewhere it means nothing."""
-
-
-class SimulatedLevers(Levers, Protocol):
-    """What can be done to simulated machines besides; `offered` names these, too."""
+    # ── of simulated machines alone ──────────────────────────────────────────────────────────────
 
     async def lose_power(self, node: str) -> Lever:
         """Turn its machine off without a word; what was not synced may be gone."""
-        ...
+        self._refuse("lose_power")
 
     async def conflicts(
         self, service: str, caller: str | None = None, *, times: int | None = None
     ) -> Lever:
         """Give up on calls in favour of others; at most so many."""
-        ...
+        self._refuse("conflicts")
 
     async def disk_full(self, node: str) -> Lever:
         """Leave no room on its disk."""
-        ...
+        self._refuse("disk_full")
 
     async def disk_slow(self, node: str, seconds: float) -> Lever:
         """Changes of its disk take so much longer."""
-        ...
+        self._refuse("disk_slow")
 
     async def disk_failing(self, node: str) -> Lever:
         """Answer changes of its disk with an error and do nothing."""
-        ...
+        self._refuse("disk_failing")
 
     async def sync_failing(self, node: str) -> Lever:
         """Let its syncs fail, and never sync what they should have."""
-        ...
+        self._refuse("sync_failing")
 
     async def shift_clock(self, node: str, milliseconds: int) -> Lever:
         """Move its time of day."""
-        ...
+        self._refuse("shift_clock")
 
     async def drift_clock(self, node: str, rate: float) -> Lever:
         """Let its clocks run at this rate."""
-        ...
+        self._refuse("drift_clock")
+
+    async def at_effect(self, node: str, ahead: int, act: Act) -> Lever:
+        """Do something to one of its next effects."""
+        self._refuse("at_effect")
+
+    def _refuse(self, lever: str, why: str = "") -> NoReturn:
+        known = ", ".join(sorted(self.offered)) or "none"
+        raise LabBroken(f"the lever {lever} is not offered here{why}; offered: {known}")
+
+
+urgency: ContextVar[asyncio.Event | None] = ContextVar("urgency", default=None)
+"""Set by who begins a call and will wait for it later, at which moment the event is set. Until then
+a simulated client takes its time; elsewhere it means nothing."""
 
 
 class ClientLost(OSError):
@@ -186,7 +199,7 @@ class Client(Protocol):
         ...
 
     async def control_plane(self, f: str, arguments: Mapping[str, Any]) -> Answer | None:
-        """Ask the control plane one call; None if nobody will ever say."""
+        """Ask the control plane one call; None if its outcome stays unknown."""
         ...
 
     async def store(self, work: Callable[[ObjectStore], Awaitable[Result]]) -> Result:

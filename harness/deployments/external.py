@@ -4,7 +4,7 @@ The lab starts none of its nodes. Brokers are those that Metadata names at the b
 the hook `process` hurts them. The hook `control_plane` is a program for each client, which the lab
 can ask, kill and stop; to lose a reply it is killed with the question in hand. The hooks `objects`,
 `metrics` and `trace` are probes. Links cannot be cut, and which node is the controller is not
-known. Without brokers, `kill` and `pause` are offered for clients alone.
+known.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from harness.deployments.live import LiveDeployment
 from harness.deployments.live_client import LiveClient
 from harness.deployments.live_levers import HURTING, LiveLevers
 from harness.deployments.process_client import ProcessClient
-from harness.deployments.pulled import PulledLever
 from harness.history import Run
-from harness.levers import Lever
+from harness.levers import Lever, PulledLever
 from harness.processes.program import Program
 from harness.sut import Sut
 from harness.sut.process_hook import ProcessHook
@@ -111,8 +110,7 @@ class ExternalDeployment(LiveDeployment):
         self._losses: list[_Loss] = []
         hurting = HURTING if "process" in sut.hooks and brokers else frozenset[str]()
         if "control_plane" in sut.hooks:
-            of_clients = frozenset() if brokers else frozenset({"kill", "pause"})
-            hurting |= of_clients | {LOSE_REPLIES}
+            hurting |= {LOSE_REPLIES}
         super().__init__(
             run,
             nodes,
@@ -140,6 +138,9 @@ class ExternalDeployment(LiveDeployment):
         """With the loss of replies."""
         levers = ExternalLevers(self._live_nodes, self.clients, hurting=hurting)
         levers.losses = self._losses
+        hook = "process" in self._hooks
+        why = "its links cannot be cut from outside" if hook else "it has no hook process"
+        levers.not_offered = dict.fromkeys((*sorted(HURTING), "cut", "delay"), why)
         return levers
 
     def make_client(self, node: str, host: str | None) -> LiveClient:

@@ -1,4 +1,4 @@
-"""Somebody else's brokers: found by their bootstrap address, hurt by their hook `process`.
+"""Brokers of a SUT file: found by their bootstrap address, hurt by their hook `process`.
 
 A broker is what Metadata names, at the address it names. What the hook says it did is looked at
 from outside: a broker that was killed and still answers is an error of the hook, not a fault that
@@ -96,7 +96,7 @@ def _check_versions(sut: Sut, offered: Mapping[int, tuple[int, int]]) -> None:
 
 
 class ExternalNodes:
-    """The brokers of a SUT file, as the arena wants them."""
+    """The brokers of a SUT file, by name."""
 
     def __init__(self, addresses: Mapping[int, Address], hook: ProcessHook | None) -> None:
         self._addresses = addresses

@@ -54,7 +54,7 @@ class LiveDeployment:
         part: int = 0,
         shard: str | None = None,
     ) -> None:
-        """Everybody is reached through ``links``; ``hurting`` names what can be done to nodes."""
+        """Every node is reached through ``links``; ``hurting`` names what can be done to nodes."""
         slot = take_slot(run, world=world, clock=CLOCK, part=part, shard=shard)
         self.world = world
         self.brokers = self.known = brokers

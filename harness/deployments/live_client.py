@@ -12,9 +12,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 from harness.deployments.deployment import ClientLost, Result
-from harness.deployments.pulled import PulledLever
 from harness.errors import LabBroken
-from harness.levers import Lever
+from harness.levers import Lever, PulledLever
 from harness.sut.protocol import Answer
 from reference_impl.live.network import StreamNetwork
 from reference_impl.ports import Address, Connection, Network, ObjectStore
@@ -122,7 +121,7 @@ class LiveClient:
             del self._tasks[task]
 
     async def withheld(self, work: Awaitable[Result]) -> Result:
-        """Wait for it, and let nobody know before the client goes on."""
+        """Wait for it, and return when the client runs."""
         try:
             result = await work
         except Exception:

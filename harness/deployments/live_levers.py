@@ -17,12 +17,11 @@ from pathlib import Path
 from harness.clients.admin import versions_offered
 from harness.clients.answers import UnreadableAnswer
 from harness.clients.raw import RawClient
+from harness.deployments.deployment import Levers
 from harness.deployments.live_client import LiveClient
 from harness.deployments.nodes import ControlledNodes, Nodes
-from harness.deployments.pulled import PulledLever
-from harness.deployments.unoffered import UnofferedLevers
 from harness.errors import AdapterError, LabBroken
-from harness.levers import Lever
+from harness.levers import Counted, Lever, PulledLever
 from harness.processes.groups import members, stopped_threads
 from harness.proxies.links import LinkProxy
 from reference_impl.live.network import StreamNetwork
@@ -34,7 +33,7 @@ UNANSWERED_S = 0.5  # one that stands still has not
 BETWEEN_S = 0.1
 
 
-class LiveLevers(UnofferedLevers):
+class LiveLevers(Levers):
     """What can be done to nodes, links and clients."""
 
     def __init__(
@@ -82,7 +81,7 @@ class LiveLevers(UnofferedLevers):
         self._check("pause")
         state = await asyncio.to_thread(self._nodes.state, node)
         if state is not None and not state.running:
-            return PulledLever(lambda: {"threads_stopped": 0}, _nothing)
+            return Counted({"threads_stopped": 0})
         group = self._nodes.pid(node)
         if group is None:
             return await self._pause_and_ask(node)

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 CONTROLLER_ID = 3000
 CONTROLLER = "controller"
+# Failures are noticed soon, so that campaigns are short.
+QUICK_TO_NOTICE = MappingProxyType(
+    {
+        "broker.session.timeout.ms": "1500",
+        "broker.heartbeat.interval.ms": "300",
+        "replica.lag.time.max.ms": "1200",
+        "replica.fetch.wait.max.ms": "200",
+        "replica.fetch.backoff.ms": "100",
+        "replica.socket.timeout.ms": "1500",
+    }
+)
 FIRST_CLIENT_ID = 10_001  # in histories, where brokers have the low numbers
 
 

@@ -107,7 +107,7 @@ class ProcessDeployment(LiveDeployment):
         parts = self._parts
         levers = ServiceLevers(parts.cluster, self.clients, links=parts.links, hurting=hurting)
         if not self.plan.brokers:
-            levers.offered = frozenset({"kill", "pause"})
+            levers.offered = frozenset()
         servers = _killable(self.plan, parts)
         levers.offer_services(postgres=parts.postgres, s3=parts.s3, servers=servers)
         return levers

@@ -12,8 +12,7 @@ from typing import Any
 from harness.deployments.control_program import ControlProgram
 from harness.deployments.deployment import Result
 from harness.deployments.live_client import LiveClient
-from harness.deployments.pulled import PulledLever
-from harness.levers import Lever
+from harness.levers import Lever, PulledLever
 from harness.processes.groups import stopped_threads
 from harness.sut.protocol import Answer
 from reference_impl.ports import ObjectStore

@@ -15,7 +15,6 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -31,7 +30,6 @@ from harness.deployments.plan import (
 from harness.errors import LabBroken
 from harness.processes.program import Program
 from harness.proxies.links import LinkProxy, host_of
-from harness.scratch import ScratchFolder
 
 LOOPBACK = "127.0.0.1"
 LOG_BYTES = 1 << 18
@@ -226,23 +224,6 @@ class ProcessCluster:
         for mutant in self.plan.mutants:
             command += ["--mutant", mutant]
         return command
-
-
-@contextlib.contextmanager
-def linked_cluster(plan: DeploymentPlan) -> Iterator[tuple[ProcessCluster, LinkProxy]]:
-    """A cluster of a plan in a folder that does not stay, and the links through which everybody
-    reaches its nodes; in the end all of them are killed, whatever was done to them."""
-    links = LinkProxy(plan.node_names)
-    try:
-        with ScratchFolder("cluster") as folder:
-            cluster = ProcessCluster(folder, plan, links=links)
-            try:
-                cluster.__enter__()
-                yield cluster, links
-            finally:
-                cluster.kill_all()
-    finally:
-        links.close()
 
 
 def reference_environment() -> dict[str, str]:

@@ -14,8 +14,7 @@ from typing import Protocol
 from harness.deployments.deployment import CONTROL_PLANE, OBJECT_STORE, Hold
 from harness.deployments.live_levers import LiveLevers
 from harness.deployments.process_client import ProcessClient
-from harness.deployments.pulled import PulledLever
-from harness.levers import Counts, Lever
+from harness.levers import Counts, Lever, PulledLever, Together
 from harness.proxies.links import CLIENTS
 from harness.proxies.postgres import HoldOrder, PostgresProxy
 from harness.proxies.s3 import S3Proxy
@@ -100,7 +99,7 @@ class ServiceLevers(LiveLevers):
         here, there = _nodes(sources), _nodes(targets)
         if here and there and self._links is not None:
             levers.append(await super().cut(here, there, both=both))
-        return joined(levers)
+        return Together(levers)
 
     async def delay(
         self, sources: Sequence[str], targets: Sequence[str], seconds: float, *, both: bool
@@ -113,7 +112,7 @@ class ServiceLevers(LiveLevers):
         here, there = _nodes(sources), _nodes(targets)
         if here and there and self._links is not None:
             levers.append(await super().delay(here, there, seconds, both=both))
-        return joined(levers)
+        return Together(levers)
 
     async def kill_service(self, service: str) -> Lever:
         """SIGKILL a server; released, it runs again on its data."""
@@ -185,22 +184,6 @@ class ClientHold:
                 one.cancel()
             await asyncio.gather(*waits, return_exceptions=True)
         return passed
-
-
-def joined(levers: Sequence[Lever]) -> Lever:
-    """Several levers as one; their counts are added up."""
-
-    def counts() -> Counts:
-        total: Counter[str] = Counter()
-        for lever in levers:
-            total.update(lever.counts)
-        return total
-
-    async def release() -> None:
-        for lever in levers:
-            await lever.release()
-
-    return levers[0] if len(levers) == 1 else PulledLever(counts, release)
 
 
 def _nodes(names: Sequence[str]) -> list[str]:

@@ -25,7 +25,7 @@ from harness.errors import LabBroken, UsageError
 from harness.history import Run
 from harness.history.recorder import Recorder
 from harness.history.run_slot import take_slot
-from harness.simulation.observer import FaultsOnly
+from harness.simulation.observer import Unobserved
 from harness.simulation.simulation import Simulation
 from reference_impl.decisions import mutated
 from reference_impl.ports import Address
@@ -174,7 +174,7 @@ def open_sim(
         with mutated(*(mutant for _, mutant in python)), contextlib.ExitStack() as stack:
             sim, database = simulate(
                 seed,
-                observer=recorder if records_effects else FaultsOnly(recorder),
+                observer=recorder if records_effects else Unobserved(),
                 forgiving=forgiving,
                 postgres=plan.control_plane == "postgres",
                 schema_upto=plan.schema_upto,

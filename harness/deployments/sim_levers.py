@@ -11,19 +11,18 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Literal, cast, get_args
 
-from harness.deployments.deployment import CONTROL_PLANE, OBJECT_STORE, Hold
+from harness.deployments.deployment import CONTROL_PLANE, OBJECT_STORE, Hold, Levers, Names
 from harness.deployments.sim_client import SimClient
 from harness.deployments.simulated_cluster import SimulatedCluster
 from harness.deployments.simulated_database import SimulatedDatabase
 from harness.errors import LabBroken
-from harness.levers import Counts, Lever, has_acted
+from harness.levers import Counts, Lever, added_up, has_acted
 from harness.simulation.clock import NS
 from harness.simulation.gate import Act
 from harness.simulation.lever import CallHold, SimLever
 from harness.simulation.simulation import Simulation
 
 How = Literal["vanished", "torn", "corrupt"]
-Names = Sequence[str]
 
 PORTS = {CONTROL_PLANE: "control_plane", OBJECT_STORE: "object_store"}
 READY_S = 30.0  # a broker that is kept from the controller does not get ready at all
@@ -56,11 +55,7 @@ class PulledLevers:
     @property
     def counts(self) -> Counts:
         """What they did so far, together."""
-        total: dict[str, int] = {}
-        for lever in self._levers:
-            for name, count in lever.counts.items():
-                total[name] = total.get(name, 0) + count
-        return total
+        return added_up(lever.counts for lever in self._levers)
 
     async def acted(self) -> None:
         """Return once a count is above zero."""
@@ -94,7 +89,7 @@ class SimHold(PulledLevers):
         self._hold.drop()
 
 
-class SimDeploymentLevers:
+class SimDeploymentLevers(Levers):
     """Pulls levers of a simulation, by the names of nodes and services."""
 
     def __init__(
@@ -157,8 +152,9 @@ class SimDeploymentLevers:
         """The clocks of a node run at this rate."""
         return PulledLevers(self._sim.levers.drift_clock(node, rate))
 
-    async def at_effect(self, node: str, number: int, act: Act) -> Lever:
-        """Do something to one effect of a node, by its number."""
+    async def at_effect(self, node: str, ahead: int, act: Act) -> Lever:
+        """Do something to one of the next effects of a node."""
+        number = self._sim.effects.counts.get(node, 0) + ahead
         return self._down(node, self._sim.levers.at_effect(node, number, act))
 
     def _down(self, node: str, lever: SimLever) -> Lever:

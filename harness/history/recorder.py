@@ -96,7 +96,6 @@ class Recorder:
         self._processes = slot.first_process
         self.plan_part: str | None = None  # that asks for the faults which begin now
         self._faults = count(1)
-        self._in_force: dict[tuple[str, str], str] = {}
 
     @property
     def lines(self) -> int:
@@ -159,22 +158,22 @@ class Recorder:
     def begin_fault(self, name: str, target: str) -> Fault:
         """Record that a fault starts; this alone proves nothing."""
         fault = Fault(name=name, target=target, id=self._next_fault())
-        self.fault(name, target, "begin", {}, fault_id=fault.id)
+        self._fault(name, target, fault.id, "begin", {})
         return fault
 
     def landed(self, fault: Fault, evidence: Evidence) -> None:
         """Record that a fault bit, and what shows it."""
         fault.landed = True
-        self.fault(fault.name, fault.target, "landed", evidence, fault_id=fault.id)
+        self._fault(fault.name, fault.target, fault.id, "landed", evidence)
 
     def end_fault(self, fault: Fault, evidence: Evidence) -> None:
         """Record that a fault is over, with what it did in all."""
-        self.fault(fault.name, fault.target, "end", evidence, fault_id=fault.id)
+        self._fault(fault.name, fault.target, fault.id, "end", evidence)
 
     def suspend_assumption(self, assumption: str, why: str) -> Callable[[], None]:
         """Record that rules which rest on an assumption are not to be judged; what ends that."""
         same = self._next_fault()
-        tell = partial(self.fault, SUSPENDED, why, assumption=assumption, fault_id=same)
+        tell = partial(self._fault, SUSPENDED, why, same, assumption=assumption)
         tell(phase="begin", evidence={})
         return lambda: tell(phase="end", evidence={})
 
@@ -219,24 +218,18 @@ class Recorder:
             line.update(port=port, call=call, args=dict(args), outcome=outcome)
             self._writer.write(line)
 
-    def fault(
+    def _fault(
         self,
         name: str,
         target: str,
+        fault_id: str,
         phase: str,
         evidence: Evidence,
         *,
         assumption: str | None = None,
-        fault_id: str | None = None,
     ) -> None:
-        """Record a phase of a fault, and which assumption of rules it breaks, if any.
-
-        Without a `fault_id` there is one fault of a name on a target at a time, as in simulations.
-        """
+        """Record a phase of a fault, and which assumption of rules it breaks, if any."""
         with self._lock:
-            if fault_id is None:
-                fault_id = self._in_force.setdefault((name, target), "") or self._next_fault()
-                self._in_force[name, target] = "" if phase == "end" else fault_id
             planned = {"plan": self.plan_part} if self.plan_part and phase == "begin" else {}
             self._writer.write(
                 {

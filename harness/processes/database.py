@@ -140,7 +140,7 @@ class Database:
         started(self._server)
 
     def close(self) -> None:
-        """Drop it, together with whoever is still connected."""
+        """Drop it, and end the connections that are left."""
         if self._open:
             self._open = False
             started(self._server).drop_database(self.dsn)

@@ -1,7 +1,7 @@
-"""A program that is asked in JSON lines: our own agent, or somebody else's.
+"""A program that is asked in JSON lines: our own agent, or one of a SUT file.
 
 It is not trusted. One thread listens to it, takes what it prints in bounded pieces and hands on
-whole lines only; a line that never ends, or a flood that nobody asked for, ends the program and
+whole lines only; a line that never ends, or a flood of lines not asked for, ends the program and
 becomes an error that says so. Of its error output the end is kept, to be looked at, and to be shown
 when it fails.
 
@@ -104,7 +104,7 @@ class Program:
         return f"\n  its error output ends: {text[-600:]}" if text else ""
 
     def send(self, line: bytes) -> None:
-        """Write one line to it; if it is gone, its silence will be noticed by whoever waits."""
+        """Write one line to it; if it is gone, its silence will be noticed by what waits for it."""
         with contextlib.suppress(BrokenPipeError):
             os.write(self._input, line + b"\n")
 
@@ -169,7 +169,7 @@ class Program:
                 self._bell.notify_all()
 
     def _take_in(self) -> None:
-        """Read both outputs until the first closes, or until somebody said enough."""
+        """Read both outputs until the first closes, or until it was told to stop."""
         poll = select.poll()
         for descriptor in (self._output, self._errors, self._enough):
             poll.register(descriptor, select.POLLIN)

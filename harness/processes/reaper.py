@@ -6,7 +6,7 @@ per lab is told which programs were started and which have ended; when its input
 the lab is gone, it kills the groups of those that are left, and ends.
 
 It only ever touches programs that it was told about while they were alive: each is held by a
-pidfd, so a number that was given to somebody else in the meantime is never signalled.
+pidfd, so a number that was given to another process since is never signalled.
 
 Run as a program this file is the watcher; it imports nothing of ours, so it starts in an instant.
 """

@@ -54,7 +54,7 @@ _QUIET = (
 
 # $1 what to remove at the end, a line each; then the server's command line. A line on stdin starts
 # the server again; end of file ends it. The server's pid is ours until `wait`, so the signal
-# reaches nobody else even if the server has died already.
+# reaches no other server even if the server has died already.
 _WATCHER = """
 left=$1; shift
 again=0

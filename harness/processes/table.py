@@ -32,7 +32,7 @@ def children(pid: int) -> list[int]:
 def kill_with_children(pid: int, *, within_s: float = 10.0) -> int:
     """SIGKILL a process and its children; how many of them the kernel then reports as ended.
 
-    It is stopped first, so that it starts no more of them. Whoever started it has to wait for it.
+    It is stopped first, so that it starts no more of them. Its parent has to wait for it.
     """
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGSTOP)

@@ -4,11 +4,11 @@ Every node is reached through a port of the proxy. Who comes is told by a loopba
 that can choose connects *from* one of its own (127.0.0.10 the controller, 127.0.0.11 broker 1, …).
 A node that cannot is told to connect *to* one of its own: the proxy listens for each pair, and a
 hosts file for each node says where its peers are. A client of the lab connects from 127.1.0.1,
-127.1.0.2, …; `clients` are all of these and everybody else. What comes from `LAB_HOST` is the lab
-that looks, which no cut hides.
+127.1.0.2, …; `clients` are all of these and every other address. What comes from `LAB_HOST` is
+the lab that looks, which no cut hides.
 
 A cut loses nothing: what is sent waits here, as on a network that does not deliver, until the cut
-is healed or somebody gives up. New connections are taken and hear nothing. Each cut counts what it
+is healed or one end gives up. New connections are taken and hear nothing. Each cut counts what it
 held; that is the evidence that it bit.
 """
 
@@ -34,7 +34,7 @@ def host_of(name: str) -> str:
 
 
 def host_between(caller: str, target: str) -> str:
-    """The address at which one node finds another, and nobody else does."""
+    """The address at which one node finds another, and no other node does."""
     return f"127.0.{_number(caller)}.{_number(target)}"
 
 
@@ -171,7 +171,7 @@ class LinkProxy:
             try:
                 if hosts:
                     await self._thread.listen(accept, hosts, port)
-            except OSError:  # somebody has that port at one of the addresses
+            except OSError:  # that port is taken at one of the addresses
                 server.close()
                 if not left:
                     raise

@@ -2,7 +2,7 @@
 
 It works on transactions, not on bytes: it can keep a request in the network before the database
 sees it, let exactly one transaction through, throw a request away, throw a reply away after the
-database has committed, answer with an SQL error, and refuse everybody. Left alone it only forwards.
+database has committed, answer with an SQL error, and refuse all callers. Else it forwards.
 
 An order is in force for the requests of one caller, or of all. A request is first cut off, then
 held, then slowed down; then it meets the first that is in force of refusals, losses and errors.
@@ -135,7 +135,7 @@ class PostgresProxy:
     # ── levers; `caller` is one of those who were given a way, None is all of them ───────────────
 
     def refuse(self, caller: str | None = None) -> Order:
-        """Reset whoever connects or asks."""
+        """Reset every connection that is made or asks."""
         return self._pull(Order(self, Act.REFUSE, _callers(caller)))
 
     def slow(self, seconds: float, caller: str | None = None) -> Order:

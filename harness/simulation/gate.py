@@ -5,8 +5,8 @@ control plane travel: the request takes its time, is carried out there whatever 
 node meanwhile, and the reply takes its time back. So a node that is paused or killed right after
 asking has asked, and only never hears the answer.
 
-*Conditions* say what befalls the effects of a port while they last: an outage, slowness, replies
-that get lost, requests that are held. *Orders* say what befalls one effect, by its number. Both
+*Conditions* say what is done to the effects of a port while they last: an outage, slowness, replies
+that get lost, requests that are held. *Orders* say what is done to one effect, by its number. Both
 count how often they bit. An effect is traced when it is carried out, or fails to be: a reply that
 is lost afterwards does not change what happened.
 """
@@ -53,12 +53,12 @@ class Act(Enum):
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Condition:
-    """What befalls the effects that match it, for as long as it lasts."""
+    """What is done to the effects that match it, for as long as it lasts."""
 
     port: str
     node: str | None = None  # every node
     life: Process | None = None  # every life of it
-    since_life: int = 0  # the first life of a node that it befalls
+    since_life: int = 0  # the first life of a node that it hits
     calls: frozenset[str] | None = None  # every call
     trouble: Trouble | None = None
     slower_ns: int = 0
@@ -67,12 +67,12 @@ class Condition:
     gives_up_ns: int | None = None  # after which a caller waits no longer for what is held
     loses_replies: bool = False
     severs: bool = False  # replies that are under way are lost, too
-    left: int | None = None  # how many more effects it befalls; no limit
+    left: int | None = None  # how many more effects it hits; no limit
     hits: int = 0
     held: list[tuple[Process, _Waiter]] = field(default_factory=list)
     bell: Bell = field(default_factory=Bell)  # rings at each hit
 
-    def befalls(self, process: Process, effect: Effect[Result]) -> bool:
+    def applies_to(self, process: Process, effect: Effect[Result]) -> bool:
         """Whether it has something to say about this effect of a process."""
         return (
             self.port == effect.port
@@ -121,7 +121,7 @@ class Condition:
 
 
 class Effects:
-    """What befalls effects in one simulation; shared by the gates of its nodes."""
+    """What is done to effects in one simulation; shared by the gates of its nodes."""
 
     def __init__(
         self, loop: SimLoop, rng: random.Random, *, kill: Callable[[Process], None]
@@ -180,8 +180,8 @@ class Effects:
         self.loop.create_task(deliver(), context=self._elsewhere.copy())
         return (await reply).unwrap()
 
-    async def befall(self, process: Process, effect: Effect[Result]) -> tuple[Trouble | None, bool]:
-        """What befalls an effect: a trouble it runs into, and whether its reply gets lost.
+    async def apply(self, process: Process, effect: Effect[Result]) -> tuple[Trouble | None, bool]:
+        """What is done to an effect: a trouble it runs into, and whether its reply gets lost.
 
         First it is held or slowed down; then it meets whatever is wrong by that time. What is
         refused never gets there, so nothing else can happen to it.
@@ -194,7 +194,7 @@ class Effects:
             elif condition.slower_ns:
                 condition.hit()
                 await self.pass_time(condition.slower_ns)
-        met = self._befalling(process, effect)
+        met = self._applying(process, effect)
         refusing = [one for one in met if one.trouble is Trouble.REFUSED]
         biting = refusing or [one for one in met if one.trouble is not None or one.loses_replies]
         for condition in biting:
@@ -202,7 +202,7 @@ class Effects:
         trouble = next((one.trouble for one in biting if one.trouble is not None), None)
         return trouble, any(one.loses_replies for one in biting)
 
-    async def befall_reply(self, process: Process, effect: Effect[Result]) -> bool:
+    async def apply_to_reply(self, process: Process, effect: Effect[Result]) -> bool:
         """Where replies are held, this one waits; whether it is lost there."""
         for condition in self._each(process, effect):
             waits = condition.holds_replies
@@ -212,20 +212,20 @@ class Effects:
 
     def severed(self, process: Process, effect: Effect[Result]) -> bool:
         """Whether a reply that arrives now comes from a service that is gone; counted."""
-        cutting = [one for one in self._befalling(process, effect) if one.severs]
+        cutting = [one for one in self._applying(process, effect) if one.severs]
         for condition in cutting:
             condition.hit()
         return bool(cutting)
 
     def _each(self, process: Process, effect: Effect[Result]) -> Iterator[Condition]:
-        """Each that befalls it, those included that begin, and not those that end, by then."""
+        """Each that applies to it, those included that begin, and not those that end, by then."""
         met: list[Condition] = []
-        while left := [one for one in self._befalling(process, effect) if one not in met]:
+        while left := [one for one in self._applying(process, effect) if one not in met]:
             met.append(left[0])
             yield left[0]
 
-    def _befalling(self, process: Process, effect: Effect[Result]) -> list[Condition]:
-        return [one for one in self.conditions if one.befalls(process, effect)]
+    def _applying(self, process: Process, effect: Effect[Result]) -> list[Condition]:
+        return [one for one in self.conditions if one.applies_to(process, effect)]
 
     async def pass_time(self, duration_ns: int) -> None:
         """Wait in true time."""
@@ -302,7 +302,7 @@ class SimGate:
         try:
             await effects.pass_time(effects.travel_ns(effect.port))
             outcome = await self._carried_out(effect, number, act)
-            lost = await effects.befall_reply(self._process, effect)
+            lost = await effects.apply_to_reply(self._process, effect)
             await effects.pass_time(effects.travel_ns(effect.port))
             if lost or (outcome.done and effects.severed(self._process, effect)):
                 outcome = _Outcome(lambda: effect.failed(Trouble.LOST))
@@ -313,7 +313,7 @@ class SimGate:
     async def _carried_out(
         self, effect: Effect[Result], number: int, act: Act | None
     ) -> _Outcome[Result]:
-        trouble, lost = await self._effects.befall(self._process, effect)
+        trouble, lost = await self._effects.apply(self._process, effect)
         if act is Act.FAIL:
             trouble = Trouble.REFUSED
         outcome = await _outcome(

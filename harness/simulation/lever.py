@@ -20,7 +20,7 @@ _TICK_S = 0.0001  # shorter than the shortest way to a service
 
 
 class OutOfPlace(ValueError):
-    """The fault is in force already, or the node that it would hit is down."""
+    """The node that a lever would act on is down."""
 
 
 class SimLever:

@@ -1,7 +1,7 @@
 """Levers: what can be done to a simulated cluster, counted where it acts.
 
 A lever is in force when it is given back, and until `release`. It has no name and tells no
-observer: `faults` and the nemesis do that.
+observer: the nemesis does that.
 
     kill, lose_power, wipe      processes_ended, tasks_ended (bytes_lost…, bytes_wiped)
     pause                       callbacks_stalled
@@ -209,7 +209,7 @@ class SimLevers:
         return self._all("deliveries_delayed", conditions)
 
     def impose(self, count: str, condition: Condition) -> SimLever:
-        """Let a condition befall effects."""
+        """Let a condition act on effects."""
         return self._all(count, [condition])
 
     def _all(self, count: str, conditions: Sequence[Condition]) -> SimLever:

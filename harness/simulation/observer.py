@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-Evidence = Mapping[str, int | str]
-
 
 class Observer(Protocol):
-    """Writes down effects and faults. ``harness.history.recorder.Recorder`` is one."""
+    """Writes down effects. ``harness.history.recorder.Recorder`` is one."""
 
     def effect(
         self,
@@ -22,10 +20,6 @@ class Observer(Protocol):
         outcome: str,
     ) -> None:
         """An effect, as the port of a node reported it."""
-        ...
-
-    def fault(self, name: str, target: str, phase: str, evidence: Evidence) -> None:
-        """A fault began, landed or ended."""
         ...
 
 
@@ -43,20 +37,6 @@ class Unobserved:
         outcome: str,
     ) -> None:
         """Forget it."""
-
-    def fault(self, name: str, target: str, phase: str, evidence: Evidence) -> None:
-        """Forget it."""
-
-
-class FaultsOnly(Unobserved):
-    """Somebody is told of faults, and of no effects."""
-
-    def __init__(self, observer: Observer) -> None:
-        self._observer = observer
-
-    def fault(self, name: str, target: str, phase: str, evidence: Evidence) -> None:
-        """Pass it on."""
-        self._observer.fault(name, target, phase, evidence)
 
 
 class NodeTrace:

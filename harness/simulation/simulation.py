@@ -4,9 +4,9 @@
         sim.add("n1", program)
         sim.add("n2", program)
         sim.run(client(sim.lab))     # until it is done
-        cut = sim.faults.cut("n1", "n2")
+        cut = sim.levers.cut("n1", "n2")
         sim.advance(30)              # seconds, which take as long as what happens in them
-        cut.heal()
+        cut.release()
 
 A program is an ``async`` function that gets its ports and runs until it returns or dies. Nothing in
 it can tell that the network, the disk, the object store, the database and the clocks are not real.
@@ -27,7 +27,6 @@ from typing import Any, Literal, TypeVar
 from harness.simulation.clock import EPOCH_MS, NS, NodeClock
 from harness.simulation.disk import SimDisk
 from harness.simulation.errors import NodeFailed
-from harness.simulation.faults import Faults
 from harness.simulation.gate import Effects, SimGate
 from harness.simulation.levers import SimLevers
 from harness.simulation.loop import SimLoop
@@ -74,7 +73,6 @@ class Simulation:
         self.lab: Network = StreamNetwork()
         self.effects = Effects(self.loop, self.chance("effects"), kill=self._kill_here)
         self.levers = SimLevers(self)
-        self.faults = Faults(self)
         self._control_plane = control_plane or self._memory_control_plane
         self._outside = Context()
         self._failed: list[tuple[str, BaseException]] = []
@@ -103,7 +101,6 @@ class Simulation:
         try:
             return self.loop.run_within(work, limit_ns=int(within_s * NS))
         finally:
-            self.faults.look()
             self._complain()
 
     def run_until(self, reached: Callable[[], bool], *, within_s: float = PATIENCE_S) -> None:
@@ -111,13 +108,11 @@ class Simulation:
         try:
             self.loop.run_until(reached, limit_ns=int(within_s * NS))
         finally:
-            self.faults.look()
             self._complain()
 
     def advance(self, seconds: float) -> None:
         """Let this much simulated time pass."""
         self.loop.run_for(int(seconds * NS))
-        self.faults.look()
         self._complain()
 
     def spawn(self, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:

@@ -6,7 +6,7 @@ where the scenario has ended; what it then looks like is for ``judge`` to say. P
 many to try all: a budget says how many are drawn, from the seed and without repetition.
 
 What a scenario does after the fault is its own affair: one that never starts a killed node again
-shows what the others do, one that ends with ``sim.faults.heal_all()`` shows recovery.
+shows what the others do, one that starts it again shows recovery.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from harness.levers import has_acted
 from harness.simulation.gate import Act
 from harness.simulation.simulation import Simulation
 
@@ -101,10 +102,9 @@ def _try(
 ) -> tuple[str | None, bool]:
     """The problem, if there is one, and whether every point was reached."""
     with make(seed) as sim:
-        faults = [sim.faults.at_effect(p.node, p.effect, p.act) for p in points]
+        levers = [sim.levers.at_effect(p.node, p.effect, p.act) for p in points]
         scenario(sim)
-        sim.faults.look()
-        return judge(sim), all(fault.landed for fault in faults)
+        return judge(sim), all(has_acted(lever.counts) for lever in levers)
 
 
 def _pairs(

@@ -7,7 +7,7 @@ again. What a step means is said by the vocabularies that the player is given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from harness.errors import UsageError
@@ -31,17 +31,16 @@ class Player:
         self._vocabularies = tuple(vocabularies)
         self.played: list[Step] = []
 
-    async def play(self, steps: Iterable[Step]) -> None:
+    async def play(
+        self, steps: Iterable[Step], progress: Callable[[str], None] = lambda text: None
+    ) -> None:
         """Play steps in order; refuses before the first one what no vocabulary has."""
-        for step in self.checked(steps):
-            await self.carry_out(step)
-
-    def checked(self, steps: Iterable[Step]) -> list[Step]:
-        """The steps; refuses what no vocabulary has."""
         steps = list(steps)
         for step in steps:
             self._vocabulary_of(step)
-        return steps
+        for step in steps:
+            progress(step_line(step))
+            await self.carry_out(step)
 
     async def carry_out(self, step: Step) -> None:
         """Play one step; returns when it is over."""

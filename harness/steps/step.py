@@ -8,6 +8,7 @@ is recorded with it.
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,10 @@ from typing import Any
 
 LAB, LOAD, NEMESIS = "lab", "load", "nemesis"
 _NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
+MILLISECONDS = ("ms", "lasts", "soon", "by")
+LONGEST_MS = 600_000  # that one step may take
+_KINDS = {"int": (int,), "float": (int, float), "bool": (bool,)}
+_CALLED = {"int": "a whole number", "float": "a number", "bool": "true or false"}
 _WORDS = {"none": None, "true": True, "false": False}
 
 
@@ -71,8 +76,9 @@ def read_step(line: str, number: int | None = None) -> Step:
     return Step(actor=words[0], verb=words[1], arguments=arguments, line=number)
 
 
-def arguments_of(words: Iterable[str]) -> dict[str, Any]:
-    """What words like `key=value` give; ValueError if they are others."""
+def arguments_of(words: Iterable[str], kinds: Mapping[str, str] = _NO_ARGUMENTS) -> dict[str, Any]:
+    """What words like `key=value` give, by the kinds that are known (`int`, `str | None`…);
+    ValueError if they are others."""
     arguments: dict[str, Any] = {}
     for word in words:
         name, equals, value = word.partition("=")
@@ -80,7 +86,7 @@ def arguments_of(words: Iterable[str]) -> dict[str, Any]:
             raise ValueError(f"{word!r} is not key=value")
         if name in arguments:
             raise ValueError(f"{name!r} is given twice")
-        arguments[name] = _read(value)
+        arguments[name] = _of_kind(name, value, kinds.get(name, ""))
     return arguments
 
 
@@ -101,6 +107,22 @@ def _written(value: Any) -> str:
         if value is meant:
             return word
     return shlex.quote(value) if isinstance(value, str) else str(value)
+
+
+def _of_kind(name: str, text: str, kind: str) -> Any:
+    kind, _, or_none = kind.partition(" | ")
+    if or_none and text == "none":
+        return None
+    if kind == "str":
+        return text
+    value = _read(text)
+    if kind in _KINDS and type(value) not in _KINDS[kind]:
+        raise ValueError(f"{name}={text}: {name} is {_CALLED[kind]}")
+    if name in MILLISECONDS and kind and not 0 <= value <= LONGEST_MS:
+        raise ValueError(f"{name}={text}: {name} is 0 to {LONGEST_MS} milliseconds")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{name}={text}: {name} is a finite number")
+    return value
 
 
 def _read(text: str) -> Any:

@@ -1,7 +1,7 @@
 """Steps as text, one a line: `ACTOR VERB [CALL] [key=value…]`.
 
     old      hold     initialize b0=100 epoch=5 seeds=A     # a leader's request is delayed
-    nemesis  begin    fault=kill target="leader of t-0"
+    nemesis  kill     target="leader of t-0"
     new      call     register epoch=6                      # its successor takes over
     old      release                                        # and the request arrives after all
 

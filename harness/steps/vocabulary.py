@@ -122,17 +122,25 @@ class Vocabulary:
     @classmethod
     def read_line(cls, actor: str, verb: str, words: Sequence[str], line: int | None) -> Step:
         """The step of a line, by the words after its verb; ValueError says what is wrong."""
-        arguments = arguments_of(words)
         method = inspect.signature(getattr(cls, cls._methods[verb]))
         named = {name: one for name, one in method.parameters.items() if name not in _GIVEN}
         taken = {name: one for name, one in named.items() if one.kind is not one.VAR_KEYWORD}
+        kinds = {name: str(one.annotation) for name, one in taken.items()}
+        if taken != named:
+            kinds |= cls.further(verb, words)
+        arguments = arguments_of(words, kinds)
         for name in arguments:
-            if name not in taken and taken == named:
-                raise ValueError(f"{verb} takes no {name!r}; {allowed(taken, near=name)}")
+            if name not in kinds:
+                raise ValueError(f"{verb} takes no {name!r}; {allowed(kinds, near=name)}")
         for name, one in taken.items():
             if one.default is one.empty and name not in arguments:
                 raise ValueError(f"{verb} needs {name}=")
         return Step(actor=actor, verb=verb, arguments=MappingProxyType(arguments), line=line)
+
+    @classmethod
+    def further(cls, verb: str, words: Sequence[str]) -> Mapping[str, str]:
+        """What a verb takes beside the arguments that its method names, and of which kind."""
+        return {}
 
     @classmethod
     def words_of(cls, step: Step) -> list[str]:

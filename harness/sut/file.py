@@ -218,7 +218,7 @@ def _hook_problem(hook: Hook) -> str | None:
     try:
         parts = urlsplit(hook.address)
         if parts.port == 0:
-            return "port 0 is nobody's address"
+            return "port 0 is no address"
     except ValueError as error:
         return f"{hook.address!r} is not an address: {error}"
     if parts.password is not None:

@@ -65,7 +65,7 @@ class Hook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiver:
-    """A rule that is known to fail, why, and until when nobody should be woken by it."""
+    """A rule that is known to fail, why, and until when it is excused."""
 
     rule: str
     reason: str

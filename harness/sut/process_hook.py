@@ -1,7 +1,7 @@
-"""The hook `process`: a program of somebody else's that starts, hurts and mends their brokers.
+"""The hook `process`: a program of a SUT file that starts, hurts and mends its brokers.
 
 It is run once for each order, as `COMMAND VERB NODE`, and has obeyed when it ends with exit code 0.
-NODE is the id of a broker. Whether it told the truth is for whoever gave the order to find out.
+NODE is the id of a broker. Whether it told the truth is found out by looking.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TAIL_BYTES = 2048
 
 
 class ProcessHook:
-    """Orders to somebody else's nodes."""
+    """Orders to the nodes of a SUT file."""
 
     def __init__(
         self, command: Sequence[str], folder: Path | None, *, within_s: float = ORDER_S

@@ -49,13 +49,13 @@ class Answer:
 
     @classmethod
     def of(cls, reply: Mapping[str, object]) -> Answer:
-        """What a reply of the reference says; nobody has to check its form."""
+        """What a reply of the reference says; its form needs no check."""
         stored = {name: reply[name] for name in STATE if reply.get(name) is not None}
         return cls(error=str(reply["error"]), stored=stored)
 
     @property
     def definite(self) -> bool:
-        """Whether it says what happened; an error nobody knows says nothing."""
+        """Whether it says what happened; an unknown error says nothing."""
         if self.error == REFUSED:
             return True
         return self.error in BoundaryError.__members__ and BoundaryError(self.error).definite

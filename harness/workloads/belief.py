@@ -62,7 +62,7 @@ class Belief:
         return SEEDS[self.random.choice(_SEED_CHOICES)]
 
     def fresh(self, leader_epoch: int) -> Proposal:
-        """A boundary nobody has proposed yet, or now and then one that somebody has."""
+        """A boundary not proposed yet, or now and then one that was."""
         boundary = 10 + 10 * len(self.proposals) + self.random.randrange(10)
         if self.proposals and self.random.random() < 0.15:
             boundary = self.random.choice(self.proposals).boundary

@@ -48,23 +48,8 @@ FAULTS: Mapping[str, str] = MappingProxyType(
         "break": "control-plane-broken",
     }
 )
-# Which lever a verb needs; those not named here need none.
-LEVERS: Mapping[str, str] = MappingProxyType(
-    {
-        "hold": "hold",
-        "step": "hold",
-        "release": "hold",
-        "lose": "lose_replies",
-        "drop": "drop_requests",
-        "kill": "kill",
-        "pause": "pause",
-        "resume": "pause",
-        "refuse": "refuse",
-        "heal": "refuse",
-        "break": "fail",
-        "mend": "fail",
-    }
-)
+# What each of them is ended by.
+ENDED_BY = MappingProxyType({"hold": "release", "pause": "resume", **OUTAGES})
 
 
 class Begun(Protocol):
@@ -78,6 +63,10 @@ class Begun(Protocol):
 
 class Faults(Protocol):
     """What begins and ends faults by name: ``nemesis.nemesis.Nemesis`` is one."""
+
+    def missing(self, name: str, target: str, /) -> str | None:
+        """Why a fault cannot be done here to such a target, if it cannot."""
+        ...
 
     def begin(self, name: str, target: str = "", /) -> Awaitable[Begun]:
         """Begin a fault, and write that down."""
@@ -148,7 +137,8 @@ class BoundarySteps(Vocabulary):
     @property
     def able(self) -> frozenset[str]:
         """All verbs that can be played here."""
-        missing = {one for one, lever in LEVERS.items() if lever not in self._on.levers.offered}
+        missing = {verb for verb in FAULTS if self._faults.missing(FAULTS[verb], _target(verb))}
+        missing |= {end for verb, end in ENDED_BY.items() if verb in missing}
         if "control_plane" not in self._on.probes:
             missing.add("probe")
         if not self._on.upgrades:
@@ -327,11 +317,15 @@ class BoundarySteps(Vocabulary):
         await self._end(step.verb, step.actor)
 
     async def _begin(self, step: Step) -> Begun:
-        target = CONTROL_PLANE if step.verb in OUTAGES else f"client {step.actor}"
-        begun = await self._faults.begin(FAULTS[step.verb], target)
+        begun = await self._faults.begin(FAULTS[step.verb], _target(step.verb, step.actor))
         self._begun[step.verb, step.actor] = begun
         return begun
 
     async def _end(self, verb: str, actor: str) -> None:
         if (begun := self._begun.pop((verb, actor), None)) is not None:
             await self._faults.end(begun)
+
+
+def _target(verb: str, client: str = "a") -> str:
+    """Whom the fault of a verb hits."""
+    return CONTROL_PLANE if verb in OUTAGES else f"client {client}"

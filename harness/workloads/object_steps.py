@@ -9,13 +9,13 @@ judged key by key as linearizable (`./tidemark check RUN --model kv`).
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from harness.deployments.deployment import ClientLost, Deployment
 from harness.steps.step import Step
 from harness.steps.vocabulary import Vocabulary, verb
 from reference_impl.ports import ObjectStore
-from reference_impl.ports.object_store import ObjectNotFound, StoreError
+from reference_impl.ports.object_store import ObjectNotFound, StoreError, check_key
 
 KEYS = ("wal/1", "wal/2")
 VALUES = ("first", "second", "third")
@@ -27,6 +27,14 @@ class ObjectSteps(Vocabulary):
     def __init__(self, deployment: Deployment) -> None:
         self._on = deployment
         self._recorder = deployment.recorder
+
+    @classmethod
+    def read_line(cls, actor: str, verb: str, words: Sequence[str], line: int | None) -> Step:
+        """The step of a line whose key can be one of an object."""
+        step = super().read_line(actor, verb, words, line)
+        if "key" in step.arguments:
+            check_key(step.arguments["key"])
+        return step
 
     @verb(key=KEYS, value=VALUES)
     async def put(self, step: Step, key: str, value: str) -> None:

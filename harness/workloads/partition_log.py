@@ -66,14 +66,14 @@ class PartitionClients:
         self.tp = TopicPartition(self.on.recorder.topic(self.topic), 0)
 
     async def send(self, by: str, ask: int, *, acks: int) -> int | None:
-        """Append one record that nobody appended before; its offset if it was acknowledged."""
+        """Append a new record; its offset if it was acknowledged."""
         name = self._fresh()
         outcome = await self._produce(by, ask, name, [(f"{name}-0", self.on.now_ms())], acks=acks)
         known = outcome is not None and outcome.type == "ok"
         return int(outcome.fields["offset"]) if outcome is not None and known else None
 
     async def send_too_early(self, by: str, ask: int, *, producer_id: int) -> None:
-        """Send two records of a producer before the two that come first, which nobody has sent.
+        """Send two records of a producer before the two that come first, which were not sent.
 
         They must be refused, if anything of that producer was acknowledged before.
         """
@@ -110,7 +110,7 @@ class PartitionClients:
             attempt=trying.attempt + 1,
             producer=(producer_id, 0, trying.sequence),
         )
-        if outcome is not None:  # else nobody was asked
+        if outcome is not None:  # else no broker was asked
             trying.attempt += 1
             trying.known = outcome.type == "ok"
         while queue and queue[0].known:

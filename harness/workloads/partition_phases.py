@@ -14,7 +14,7 @@ and is hurt no more (`unsound`): what it still shows is read.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -32,6 +32,7 @@ LAST_LOOKS = 20
 LAST = "lab-last"
 FINISHING = ("i1", "i2", "a", "b3")  # producers that finish in the end what they began
 SKIPPED = "skipped"  # in what a step meant: why it was not carried out
+NEED_TOPIC = ("converge", "progress", "read-all", "rest-again")
 UNSOUND = "the cluster did not recover before"
 
 
@@ -63,6 +64,19 @@ class PhaseSteps(Vocabulary):
         self._campaign = campaign
         self._given_up = False
         self.rest = Rest(brokers=clients.on.brokers, ask=self._ask, bound_s=bound_s)
+
+    @classmethod
+    def follow_order(cls) -> Callable[[Step], None]:
+        """A cluster without the topic never rests, which is not its fault."""
+        created = False
+
+        def follow(step: Step) -> None:
+            nonlocal created
+            created = created or step.verb == "create"
+            if not created and step.verb in NEED_TOPIC:
+                raise ValueError(f"{step.verb} is about a topic: lab create comes before it")
+
+        return follow
 
     async def resolve(self, step: Step) -> Mapping[str, Any]:
         """A cluster that was not sound is not waited for again."""

@@ -144,7 +144,7 @@ class PartitionSteps(Vocabulary):
         await self._do(step.actor, partial(self.elect, step.actor, broker_id(ask)))
 
     async def elect(self, by: str, ask: int) -> None:
-        """Ask for the preferred leader; whoever is deposed may not know it for a while."""
+        """Ask for the preferred leader; a deposed leader may not know it for a while."""
         clients = self._clients
         self._elections.begin(clients.topic)
         client = await clients.on.client(by)

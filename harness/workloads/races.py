@@ -31,7 +31,7 @@ _RESET: Question = (SET, {"boundary": UNDEFINED, "leader_epoch": None})
 
 
 def _afresh(life: Belief) -> list[Move]:
-    """Most stories need a boundary that is not set; often somebody resets it first."""
+    """Most stories need a boundary that is not set; often it is reset first."""
     resettable = life.boundary is not None and not life.suffix
     return [("new", "call", _RESET)] if resettable and life.random.random() < 0.7 else []
 
@@ -102,7 +102,7 @@ def reset_meets_late_initialize(life: Belief) -> list[Move]:
 
 
 def reset_of_a_suffix(life: Belief) -> list[Move]:
-    """Batches were committed; then somebody wants the boundary gone."""
+    """Batches were committed; then a reset of the boundary is asked for."""
     life.suffix = True
     return [
         ("old", "call", life.fresh(life.elect()).question()),
@@ -114,7 +114,7 @@ def reset_of_a_suffix(life: Belief) -> list[Move]:
 
 
 def lost_reply_and_retry(life: Belief) -> list[Move]:
-    """The initialisation happens, nobody says so, and its leader repeats it."""
+    """The initialisation happens, its reply is lost, and its leader repeats it."""
     proposal = life.fresh(life.elect())
     return [
         ("old", "lose", proposal.question()),
@@ -124,7 +124,7 @@ def lost_reply_and_retry(life: Belief) -> list[Move]:
 
 
 def look_in_between(life: Belief) -> list[Move]:
-    """Somebody looks after the first transaction of an initialisation."""
+    """Another client looks after the first transaction of an initialisation."""
     return [
         *_afresh(life),
         ("old", "hold", life.fresh(life.elect()).question()),

@@ -21,13 +21,14 @@ pytestmark = pytest.mark.foreign
 ROOT = Path(__file__).parents[2]
 
 LAB = """
-import signal, sys
+import sys
 from pathlib import Path
 from harness.deployments.apache_kafka import ApacheKafka
+from harness.processes.signals import wait_for_signal
 
 with ApacheKafka(folder=Path(sys.argv[1])) as kafka:
     print(kafka.nodes[1].pid, flush=True)
-    signal.pause()
+    wait_for_signal()
 """
 
 

@@ -10,10 +10,17 @@ from typing import Any
 import pytest
 
 from conformance.catalogue import CATALOGUE
-from conformance.classic.campaign import CLASSIC, FAULTS, campaign_steps, plan_of
+from conformance.classic.campaign import (
+    CLASSIC,
+    FAULTS,
+    NEW_LEADER,
+    OF_NEW_LEADERS,
+    PROMISED,
+    campaign_steps,
+    plan_of,
+)
 from conformance.classic.lab import record_classic
-from conformance.classic.offers import BY_HOOK, NEW_LEADER, OF_NEW_LEADERS
-from conformance.partition_lab import PartitionLab
+from conformance.driver import Driver
 from harness.deployments.sim import SimDeployment, open_sim
 from harness.history import Run
 from harness.history.plan import LabShard, Part, RunPlan
@@ -146,9 +153,9 @@ def test_a_campaign_is_text_that_gives_the_same_steps_back() -> None:
     assert steps == campaign_steps(3) != campaign_steps(4)
 
 
-def test_the_faults_of_a_hook_show_all_that_needs_one() -> None:
-    assert set(BY_HOOK) <= set(FAULTS)
-    assert set(BY_HOOK) & set(NEW_LEADER)
+def test_the_promised_faults_show_all_that_needs_one() -> None:
+    assert set(FAULTS) >= PROMISED
+    assert PROMISED & set(NEW_LEADER)
 
 
 def test_a_world_in_which_it_cannot_be_played_is_refused(tmp_path: Path) -> None:
@@ -179,8 +186,8 @@ def test_a_cluster_that_finds_no_rest_breaks_a_rule_and_not_the_lab(tmp_path: Pa
     run = Run.create(tmp_path / "run", run="run", sut="reference", world="sim", seed=1)
     with open_sim(run, plan_of(), seed=1, forgiving=True) as on:
         never_healed(on)
-        lab = PartitionLab(on, topic=CLASSIC, campaign=CLASSIC, bound_s=10.0)
-        on.run(lab.play(campaign_steps(1, ("kill-leader", "kill-leader"), rests=50.0)))
+        driver = Driver(on, topic=CLASSIC, bound_s=10.0)
+        driver.play(campaign_steps(1, ("kill-leader", "kill-leader"), rests=50.0))
     run.seal()
     lines = [json.loads(line) for line in run.history.read_text("utf-8").splitlines()]
     found = {one.rule.id: one for one in judged(tmp_path / "run").judged}

@@ -16,9 +16,8 @@ from pathlib import Path
 import pytest
 
 from conformance.catalogue import CATALOGUE
-from conformance.classic.campaign import FAULTS, PROPERTIES, part_name
+from conformance.classic.campaign import FAULTS, NODES, PROMISED, part_name
 from conformance.classic.lab import record_classic
-from conformance.classic.offers import BY_HOOK, NODES
 from conformance.profiles import PROFILES
 from harness.cli import certify
 from harness.clients.admin import leadership
@@ -27,7 +26,7 @@ from harness.clients.raw import RawClient
 from harness.deployments import external_nodes
 from harness.deployments.external import external_deployment
 from harness.deployments.external_nodes import find_brokers
-from harness.deployments.plan import DeploymentPlan, broker_name
+from harness.deployments.plan import QUICK_TO_NOTICE, DeploymentPlan, broker_name
 from harness.deployments.process_cluster import ProcessCluster
 from harness.history import Run, read_history
 from harness.rules import Verdict
@@ -58,7 +57,7 @@ with socket.socket(socket.AF_UNIX) as ways:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessCluster]:
-    plan = DeploymentPlan(brokers=3, properties=PROPERTIES)
+    plan = DeploymentPlan(brokers=3, properties=QUICK_TO_NOTICE)
     with ProcessCluster(tmp_path_factory.mktemp("heron"), plan) as running:
         yield running
 
@@ -134,7 +133,7 @@ def test_a_hook_lets_brokers_be_killed_paused_and_wiped(
         )
     run.seal()
 
-    assert set(played.not_played) == {*FAULTS, NODES} - set(BY_HOOK)
+    assert set(played.not_played) == {*FAULTS, NODES} - PROMISED
     assert Counter(orders) == {"kill": 2, "start": 2, "pause": 2, "resume": 2, "wipe": 1}
     engine = InlineEngine()
     judged = judge_run(run.folder, RULES, engine, reference=False).judged

@@ -52,6 +52,9 @@ COMMANDS = {
     "certify-bad-sut": "certify bad.toml",
     "certify-mutant-of-others": "certify good.toml --mutant x:y",
     "certify-unknown-mutant": "certify --mutant conformance.mutants.boundary:nobody",
+    "campaign": "campaign short.toml --world sim --engine inline",
+    "campaign-bad": "campaign good.toml",
+    "campaign-missing": "campaign nothing-here.toml",
     "check-valid": "check fresh.log --engine inline",
     "check-stale": "check stale.log --engine inline",
     "check-kafka-lost": "check lost.edn --engine inline",
@@ -99,6 +102,11 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "good.toml").write_text(
         '[sut]\nname = "x"\nversion = "1"\nprofiles = ["migration"]\n'
         '[hooks]\ncontrol_plane = "exec:true"\n',
+        encoding="utf-8",
+    )
+    (tmp_path / "short.toml").write_text(
+        "name = 'short'\nprofiles = ['migration']\nbrokers = 0\ncontrol_plane = true\n"
+        "steps = '''a call create\na hold initialize b0=10 epoch=1\na release'''\n",
         encoding="utf-8",
     )
     (tmp_path / "harmless.py").write_text(

@@ -101,7 +101,7 @@ def test_a_fault_that_does_not_land_leaves_no_proof(tmp_path: Path) -> None:
 
 
 OUTAGE = """
-nemesis begin fault=object-store-refused target=object-store
+nemesis object-store-refused target=object-store
 lab wait ms=10
 nemesis end fault=object-store-refused
 lab converge
@@ -133,7 +133,12 @@ def _toml(value: object) -> str:
         ("name = ", "is no campaign"),
         ("name = 'a'\nprofiles = ['nothing']\nsteps = 'lab create'", "nothing"),
         ("name = 'a'\nprofiles = ['classic']\nsteps = 'lab crate'", "did you mean 'create'"),
+<<<<<<< HEAD
+        ("name = 'a'\nprofiles = ['classic']\nsteps = 'nemesis kill lasts=5'", "needs target="),
+=======
         ("name = 'a'\nprofiles = ['classic']\nsteps = 'nemesis begin target=x'", "needs fault="),
+        ("name = 'a'\nprofiles = ['classic']\nsteps = 'lab create'\nbrokers = -1", "0 to 9"),
+>>>>>>> w-attack
     ],
 )
 def test_a_file_that_is_no_campaign_is_refused_with_a_sentence(
@@ -144,6 +149,53 @@ def test_a_file_that_is_no_campaign_is_refused_with_a_sentence(
 
     with pytest.raises(UsageError, match=says):
         read_campaign(path)
+
+
+@pytest.mark.parametrize(
+    ("step", "says"),
+    [
+        ("lab wait ms=soon", "ms is a whole number"),
+        ("lab wait ms=-5", "0 to 600000 milliseconds"),
+        ("lab wait ms=1e9", "ms is a whole number"),
+        ("nemesis kill target=broker-1 lasts=-1", "lasts=-1"),
+        ("nemesis kill target=broker-1 ms=true", "ms is a whole number"),
+        ("nemesis kill target=broker-1 speed=3", "takes no 'speed'"),
+        ("nemesis delay target=broker-1 by=long", "by is a whole number"),
+        ("nemesis begin fault=meteor target=broker-1", "there is no fault 'meteor'"),
+        ("nemesis begin fault=kill target=broker-1 seconds=3", "takes no 'seconds'"),
+        ("nemesis begin fault=delay target=broker-1 seconds=long", "seconds is a number"),
+        ("load begin mix=few seed=x", "seed is a whole number"),
+        ("w put key=../x value=1", "not a key"),
+        ("lab converge", "lab create comes before"),
+    ],
+)
+def test_a_step_that_could_not_be_played_is_refused_with_its_line(
+    tmp_path: Path, step: str, says: str
+) -> None:
+    with pytest.raises(UsageError, match=f"line 1: .*{says}"):
+        read_campaign(_file(tmp_path, steps=step))
+
+
+def test_numbers_are_text_where_text_is_asked_for(tmp_path: Path) -> None:
+    (step,) = read_campaign(_file(tmp_path, steps="w put key=1 value=1e3")).steps
+
+    assert dict(step.arguments) == {"key": "1", "value": "1e3"}
+
+
+@pytest.mark.parametrize(
+    ("step", "says"),
+    [
+        ("a call get", "a can: "),
+        ("nemesis begin fault=zombie target=broker-1,broker-2", "one leader at a time"),
+    ],
+)
+def test_what_this_deployment_cannot_do_is_a_mistake_of_the_file(
+    tmp_path: Path, step: str, says: str
+) -> None:
+    campaign = read_campaign(_file(tmp_path, steps=f"lab create\n{step}"))
+
+    with pytest.raises(UsageError, match=says):
+        recorded_from(campaign, tmp_path / "run", "sim")
 
 
 def test_steps_that_begin_faults_are_parts_of_the_plan() -> None:

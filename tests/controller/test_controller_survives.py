@@ -147,9 +147,9 @@ def test_a_change_that_could_not_be_synced_never_happened() -> None:
         add_controller(sim)
         lab = Lab(sim)
         sim.run(lab.up(1))
-        failing = sim.faults.sync_failing(NAME, times=1)
+        failing = sim.levers.sync_failing(NAME, times=1)
         assert not sim.run(_try(lab, lambda lab: lab.create("lost", (1,))))
-        failing.heal()
+        failing.release()
         assert sim.run(_try(lab, lambda lab: lab.create("kept", (1,))))
         assert list(sim.run(lab.image()).topics) == ["kept"]
 

@@ -86,7 +86,7 @@ def test_clients_ask_programs_of_their_own_that_speak_for_one_control_plane(depl
         6,
     )
     assert system.nodes(Role.CLIENT) == ("client-old", "client-new")
-    assert system.levers.offered == {"kill", "pause", "lose_replies"}
+    assert system.levers.offered == {"lose_replies"}
 
 
 def test_a_killed_client_loses_its_answer_and_starts_again(deploy: Deploy) -> None:

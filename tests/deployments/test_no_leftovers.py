@@ -27,6 +27,7 @@ from harness.sut import reference_sut
 from harness.workloads import BoundarySteps, parse
 from conformance.register import open_register
 from harness.processes.database import shared_server
+from harness.processes.signals import wait_for_signal
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 run = Run.create(sys.argv[1], run="1", sut="reference", world="process")
@@ -34,7 +35,7 @@ with open_register("process", run=run, sut=reference_sut(), seed=1) as register:
     register.play(parse("a call create\\nb call get\\nb pause\\na hold get", BoundarySteps))
     pids = [client.program.pid for client in register.deployment.clients.values()]
     print(*pids, shared_server().pid, flush=True)
-    signal.pause()
+    wait_for_signal()
 """
 
 

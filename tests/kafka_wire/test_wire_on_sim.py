@@ -80,10 +80,10 @@ def test_a_cut_link_is_a_late_answer_and_a_healed_one_is_not() -> None:
 
         sim.add("n2", other)
         sim.advance(5)
-        cut = sim.faults.cut("n1", "n2")
+        cut = sim.levers.cut("n1", "n2")
         sim.advance(30)
         during = len(heard)
-        cut.heal()
+        cut.release()
         sim.advance(30)
 
     assert "n2" in heard[:during]

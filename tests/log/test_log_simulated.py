@@ -28,7 +28,8 @@ async def program(ports: Ports) -> None:
 def play(sim: Simulation) -> None:
     sim.add("n1", program)
     sim.advance(10)
-    sim.faults.heal_all()
+    if not sim.exits:  # it was killed before its program ended
+        sim.levers.start_again("n1")
     sim.advance(10)
 
 

@@ -45,6 +45,7 @@ class FakeLevers:
 
     def __init__(self, log: list[Any]) -> None:
         self.offered = ALL_LEVERS
+        self.not_offered: dict[str, str] = {}
         self.pulled: list[FakeLever] = []
         self._log = log
 

@@ -54,7 +54,7 @@ OF_CLIENTS: dict[str, tuple[str, Meet]] = {
 OF_BROKERS = {
     "kill": "leader of t-0",
     "restart": "controller",
-    "roll": "all brokers",
+    "rolling-restart": "all brokers",
     "zombie": "leader of t-0",
     "reimage": "follower of t-0",
     "lose-power": "follower of t-0",

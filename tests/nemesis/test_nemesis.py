@@ -213,3 +213,13 @@ def test_what_no_table_knows_is_refused(on, nemesis) -> None:
     on.levers.offered = frozenset()
     with pytest.raises(UsageError, match="nothing here can kill"):
         begin(nemesis, "kill", "broker-1")
+
+
+def test_a_node_is_down_once_an_effect_has_killed_it_and_not_before(on, nemesis) -> None:
+    killing = begin(nemesis, "effect-kill", "client a")
+    end(nemesis, begin(nemesis, "pause", "client a"))
+
+    on.levers.pulled[0].counts["orders_obeyed"] = 1
+    assert begin(nemesis, "pause", "client a").out_of_place == "client-a is down"
+    end(nemesis, killing)
+    assert not begin(nemesis, "pause", "client a").out_of_place

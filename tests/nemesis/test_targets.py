@@ -91,7 +91,7 @@ def test_calls_are_of_all_or_of_one_caller(on: FakeDeployment, text: str) -> Non
 
 
 def test_an_object_is_named_or_the_first_that_is_there(on: FakeDeployment) -> None:
-    assert found(on, "object wal/9", Takes.OBJECT) == "wal/9"
+    assert found(on, "object wal/2", Takes.OBJECT) == "wal/2"
     assert found(on, "an object", Takes.OBJECT) == "wal/1"
 
 
@@ -112,6 +112,7 @@ def test_what_a_target_leaves_open_is_drawn_from_a_seed(on: FakeDeployment) -> N
         ("broker-1 -> broker-2 -> broker-3", Takes.LINKS, ""),
         ("all brokers", Takes.CALLS, "control-plane"),
         ("", Takes.CALLER, "control-plane"),
+        ("object wal/9", Takes.OBJECT, ""),
     ],
 )
 def test_what_is_not_there_is_not_found(

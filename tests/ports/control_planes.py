@@ -217,9 +217,6 @@ class Simulated:
     def effect(self, node: int, **reported: Any) -> None:
         self._gates[node - 1].seen.append(Seen(**reported))
 
-    def fault(self, *told: Any) -> None:
-        """Nobody injects one by name."""
-
     def _plane(self, node: str, gate: Gate) -> ControlPlane:
         plane = MemoryControlPlane(self._sim.registers, gate=gate)
         self._planes[node] = plane

@@ -29,13 +29,13 @@ ROOT = Path(__file__).parents[2]
 
 OWNER = """
 import os, signal
-from pathlib import Path
+from harness.processes.signals import wait_for_signal
 from harness.processes.s3_server import SeaweedServer
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 server = SeaweedServer().start()
 print(server.pid, server._watcher.pid, os.readlink(f"/proc/{server.pid}/cwd"), flush=True)
-signal.pause()
+wait_for_signal()
 """
 
 

@@ -176,6 +176,21 @@ def test_what_is_not_http_is_answered_400_and_not_passed_on(how: str) -> None:
     assert server.heard in (b"", MALFORMED[how].partition(b"\r\n\r\n")[0] + b"\r\n\r\n")
 
 
+def test_a_client_may_go_on_sending_after_its_answer() -> None:
+    async def story() -> bytes:
+        async with proxied(Server()) as (_, connect):
+            reader, writer = await connect()
+            writer.write(MALFORMED["a_long_line"])
+            answer = await reader.read()
+            for _ in range(16):  # more than sockets keep
+                writer.write(MALFORMED["a_long_line"])
+                await writer.drain()
+            writer.write_eof()
+            return answer
+
+    assert asyncio.run(story()).startswith(b"HTTP/1.1 400 ")
+
+
 def test_a_head_at_the_bound_passes() -> None:
     line = b"GET / HTTP/1.1\r\n"
     head = line + b"a: " + b"b" * (HEAD_LIMIT_BYTES - len(line) - 7) + b"\r\n\r\n"

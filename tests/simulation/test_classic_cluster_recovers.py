@@ -60,7 +60,7 @@ def cluster() -> Iterator[Cluster]:
 
 def test_a_follower_joins_whose_leaders_log_starts_inside_a_batch() -> None:
     with cluster() as made:
-        down = made.sim.faults.kill(broker_name(3))
+        down = made.sim.levers.kill(broker_name(3))
         made.sim.advance(3.0)
         records = [("a", 1), ("b", 2)]
         made.ask(lambda client: produce(client, TP, records=records, acks=-1))
@@ -68,7 +68,7 @@ def test_a_follower_joins_whose_leaders_log_starts_inside_a_batch() -> None:
         assert deleted.fields["log_start_offset"] == 1
         assert made.isr() == [1, 2]
 
-        down.heal()
+        down.release()
         made.sim.advance(5.0)
         assert made.isr() == [1, 2, 3]
 
@@ -77,7 +77,7 @@ def test_a_deposed_leader_joins_again_whose_cut_falls_inside_a_batch() -> None:
     """Apache Kafka 4.3.1 gives such a replica up (docs/track-record.md)."""
     with cluster() as made:
         ends = [broker_name(one) for one in (2, 3)]
-        cut = made.sim.faults.cut(broker_name(1), [*ends, "controller"])
+        cut = made.sim.levers.cut(broker_name(1), [*ends, "controller"])
         for number in range(20):  # of an epoch that nobody else will know
             one = [(f"old-{number}", number)]
             made.ask(lambda client, one=one: produce(client, TP, records=one, acks=1))  # type: ignore[misc]
@@ -94,7 +94,7 @@ def test_a_deposed_leader_joins_again_whose_cut_falls_inside_a_batch() -> None:
         deleted = made.ask(lambda client: delete_records(client, TP, offset=5), leader)
         assert deleted.fields["log_start_offset"] == 5  # the second record of the batch 4, 5
 
-        cut.heal()
+        cut.release()
         made.sim.advance(10.0)
         assert made.isr() == [1, 2, 3]
         seen = made.ask(lambda client: fetch(client, TP, offset=5))
@@ -106,12 +106,12 @@ def test_a_deposed_leader_joins_again_whose_cut_falls_inside_a_batch() -> None:
 
 def test_a_broker_registers_again_when_an_earlier_life_was_taken_for_the_latest() -> None:
     with cluster() as made:
-        cut = made.sim.faults.cut(broker_name(2), "controller")
+        cut = made.sim.levers.cut(broker_name(2), "controller")
         made.sim.advance(3.0)
         assert made.isr() == [1, 3]
         made.sim.run(_register_an_earlier_life(made, 2))
 
-        cut.heal()
+        cut.release()
         made.sim.advance(5.0)
         assert made.isr() == [1, 2, 3]
 

@@ -96,7 +96,6 @@ def test_what_the_trial_does_exercises_the_rules_it_is_judged_by() -> None:
         slow("cut-to-the-high-watermark", 8, "KFK-", 6),
         slow("what-was-proposed-is-so", 8, "KFK-", 8),
         slow("whoever-asks-last", 8, "KFK-", 6),
-        slow("anybody-leads", 8, "KFK-", 7),
         slow("every-epoch-ends-with-the-log", 8, "KFK-", 5),
         slow("epochs-stay", 8, "KFK-091", 6),
         slow("nothing-is-cut", 12, "KFK-091", 8),

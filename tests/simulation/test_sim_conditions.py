@@ -1,4 +1,4 @@
-"""Conditions: what befalls requests to the database, seen from the lab that imposes it."""
+"""Conditions: what is done to requests to the database, seen from the lab that imposes it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_what_is_held_and_dropped_never_gets_there(sim: Simulation) -> None:
     assert held.release() == 0
 
 
-def test_a_condition_may_befall_one_life_of_a_node_alone(sim: Simulation) -> None:
+def test_a_condition_may_hit_one_life_of_a_node_alone(sim: Simulation) -> None:
     held = impose(sim, Condition(port=DATABASE, life=sim.nodes["n1"].process, holds=True))
     asking(sim, "n1", 5)
     sim.run_until(lambda: held.hits == 1)

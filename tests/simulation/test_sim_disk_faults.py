@@ -1,4 +1,4 @@
-"""What else may befall a simulated disk: syncs that fail, no room, being emptied, bad bits."""
+"""What else may happen to a simulated disk: syncs that fail, no room, being emptied, bad bits."""
 
 from __future__ import annotations
 

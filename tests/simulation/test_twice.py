@@ -17,7 +17,7 @@ def busy(sim: Simulation) -> None:
     for number in range(5):
         ask(sim, "n1", f"ask n2 put key{number} value")
         ask(sim, "n3", f"register {number}")
-    sim.faults.lose_power("n2").heal()
+    sim.levers.lose_power("n2").release()
     sim.advance(10)
 
 

@@ -110,7 +110,7 @@ LEGAL: dict[str, str] = {
         f"1-20 phase converge bound=40\n{looks(*[APART] * 5, every=2)}"
     ),
     "a lab that was not given the time to look": f"{CONVERGE}\n{looks(*[APART] * 4, every=8)}",
-    "a cluster that is not healed yet": f"{CONVERGE}\n9-10 fault cut-link\n{looks(*[APART] * 5)}",
+    "a cluster that is not healed yet": f"{CONVERGE}\n9-10 fault cut\n{looks(*[APART] * 5)}",
     "a broker that is down is missing among those in sync": f"{CONVERGE}\n{looks(ALONE, AGREED)}",
     "refused for less than the bound": (
         f"{CONVERGE}\n{asked(*['send a{n} ' + REFUSED] * 5, every=2)}\n30-31 fetch 0 => ok hw=0"
@@ -122,7 +122,7 @@ LEGAL: dict[str, str] = {
         f"{CONVERGE}\n{asked(*['fetch 0 node=2 => fail NOT_LEADER_OR_FOLLOWER'] * 5)}"
     ),
     "requests under a fault that nobody answers": (
-        f"{PROGRESS}\n0-50 fault pause-node\n{asked(*['fetch 0 => fail -'] * 5)}"
+        f"{PROGRESS}\n0-50 fault pause\n{asked(*['fetch 0 => fail -'] * 5)}"
     ),
     "a node that the lab ended": "nodes broker-1 ended-on-purpose",
 }

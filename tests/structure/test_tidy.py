@@ -35,7 +35,7 @@ SIMULATED = [
         if path.name not in ("connection.py", "messages.py")  # of `differential`, live only
     ),
     *(ROOT / "conformance" / "trials").glob("*.py"),
-    ROOT / "conformance" / "partition_lab.py",
+    ROOT / "conformance" / "driver.py",
     ROOT / "harness" / "deployments" / "at_rest.py",
     *(ROOT / "nemesis").glob("*.py"),
     ROOT / "conformance" / "classic" / "campaign.py",

@@ -67,6 +67,19 @@ def test_leaves_a_thread():
 """
 
 
+OUTLASTS = """
+import threading
+import pytest
+
+def test_ends():
+    pass
+
+@pytest.mark.slow
+def test_outlasts_a_worker_that_is_done():
+    threading.Event().wait(2)
+"""
+
+
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
@@ -101,3 +114,11 @@ def test_a_process_that_does_not_end_after_its_tests_is_ended(project: pytest.Py
     run.assert_outcomes(passed=1)
     assert run.ret == PYTEST_FAILED
     run.stderr.fnmatch_lines(["Timeout*"])
+
+
+def test_a_worker_that_is_done_waits_for_the_others(project: pytest.Pytester) -> None:
+    project.makepyfile(OUTLASTS)
+    run = project.runpytest_subprocess(*RUN, "-n", "2", timeout=120)
+    run.assert_outcomes(passed=2)
+    assert run.ret == 0
+    assert "Timeout" not in run.stderr.str()

@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 from recording import Recording, read_shard
 
-from conformance.register import Register, open_register, playing
+from conformance.driver import Driver
+from conformance.register import open_register
 from harness.deployments.control_program import Deadlines
 from harness.deployments.external import external_deployment
 from harness.history import Run
@@ -42,11 +43,11 @@ QUICK = Deadlines(ready_s=1.0, answer_s=0.5)
 
 
 @contextmanager
-def opened(run: Run, sut: Sut, deadlines: Deadlines | None = None) -> Iterator[Register]:
+def opened(run: Run, sut: Sut, deadlines: Deadlines | None = None) -> Iterator[Driver]:
     """The register of a system behind the hook."""
     with (
         external_deployment(run, sut, brokers=False, deadlines=deadlines) as system,
-        playing(system) as register,
+        Driver(system) as register,
     ):
         yield register
 

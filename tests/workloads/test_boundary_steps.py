@@ -9,10 +9,10 @@ from recording import Play, read_shard, wrong
 
 from conformance.register import open_register
 from harness.history import Run
-from harness.steps.order import ALL_VERBS, OUTAGES
+from harness.steps.order import ALL_VERBS
 from harness.sut import Sut, UsageError, reference_sut
 from harness.workloads import BoundarySteps, ScriptError, generate, parse
-from harness.workloads.boundary_steps import FAULTS, LEVERS
+from harness.workloads.boundary_steps import FAULTS
 from nemesis.faults import FAULTS as NEMESIS_FAULTS
 
 
@@ -417,7 +417,7 @@ def test_a_world_says_up_front_what_it_cannot_do(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", run="1", sut="reference", world="sim")
     with open_register("sim", run=run, sut=reference_sut(), seed=1) as register:
         assert register.supports == ALL_VERBS - {"upgrade"}
-        with pytest.raises(UsageError, match="lab can: break, heal, mend, pr"):
+        with pytest.raises(UsageError, match="lab can: break, heal, look, mend, pr"):
             register.play(parse("a call create\nlab upgrade t=x", BoundarySteps))
     assert read_shard(run.folder / "shards" / "sim-0.jsonl") == []
 
@@ -473,14 +473,27 @@ async def _broken(*_: object) -> None:
     raise ZeroDivisionError
 
 
-@pytest.mark.parametrize("word", sorted(FAULTS))
-def test_a_verb_that_is_a_fault_needs_the_levers_of_that_fault(word: str) -> None:
-    assert NEMESIS_FAULTS[FAULTS[word]].levers == (LEVERS[word],)
+@pytest.mark.parametrize(
+    ("lever", "gone"),
+    [
+        ("hold", {"hold", "step", "release"}),
+        ("refuse", {"refuse", "heal"}),
+        ("lose_replies", {"lose"}),
+        ("kill", set()),  # clients are the lab's own
+    ],
+)
+def test_without_a_lever_its_verbs_and_those_that_end_them_are_gone(
+    tmp_path: Path, lever: str, gone: set[str]
+) -> None:
+    run = Run.create(tmp_path / "run", run="1", sut="reference", world="sim")
+    with open_register("sim", run=run, sut=reference_sut(), seed=1) as register:
+        before, levers = register.supports, register.deployment.levers
+        levers.offered -= {lever}
+        assert before - register.supports == gone
 
 
-def test_a_fault_opened_by_a_verb_is_closed_by_verbs_that_need_the_same_lever() -> None:
-    for opening, closing in {**OUTAGES, "hold": "release", "pause": "resume"}.items():
-        assert LEVERS[opening] == LEVERS[closing]
+def test_every_verb_that_is_a_fault_names_one_of_the_nemesis() -> None:
+    assert set(FAULTS.values()) <= set(NEMESIS_FAULTS)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conformance.partition_lab import PartitionLab
+from conformance.driver import Driver
 from conformance.programs import plan_of
 from harness.deployments.sim import open_sim
 from harness.errors import UsageError
@@ -22,8 +22,8 @@ def played(folder: Path, program: str) -> list[dict[str, Any]]:
     """The lines that a program leaves, from its first step on."""
     run = Run.create(folder / "run", run="1", sut="reference", world="sim", seed=1)
     with open_sim(run, plan_of("sim"), seed=1) as on:
-        lab = PartitionLab(on, topic="t", campaign="t", bound_s=10.0)
-        on.run(lab.play(read_steps(f"lab create\nlab converge\n{program}")))
+        driver = Driver(on, bound_s=10.0)
+        driver.play(read_steps(f"lab create\nlab converge\n{program}"))
     run.seal()
     return [json.loads(line) for line in run.history.read_text("utf-8").splitlines()]
 

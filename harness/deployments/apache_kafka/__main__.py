@@ -9,6 +9,7 @@ from pathlib import Path
 
 from harness.deployments.apache_kafka import VERSION, ApacheKafka
 from harness.errors import LabError
+from harness.processes.signals import wait_for_signal
 
 INTERRUPTED = 130
 
@@ -29,7 +30,7 @@ def main() -> int:
     try:
         with ApacheKafka(folder=options.folder, nodes=options.nodes, settings=settings) as kafka:
             print(f"Apache Kafka {VERSION} at {kafka.bootstrap}", flush=True)
-            signal.pause()
+            wait_for_signal()
     except LabError as problem:
         print(problem, file=sys.stderr)
         return problem.exit_code

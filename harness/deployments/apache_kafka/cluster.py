@@ -55,11 +55,6 @@ class ApacheKafka:
         """Host and port of one node."""
         return HOST, self.nodes[node_id].port
 
-    @property
-    def remote_folder(self) -> Path:
-        """The store that all nodes tier to."""
-        return self.folder / "remote"
-
     def data_folder(self, node_id: int) -> Path:
         """Where a node keeps its logs."""
         return self.folder / f"n{node_id}" / "data"

@@ -180,7 +180,7 @@ class IsolatedKafka:
         """Empty the disk of a node that is down, and format it for the same cluster again.
 
         That is what an operator does with a new disk: without `meta.properties` Kafka does not
-        start. The broker comes back with its id and with a log directory that nobody knows.
+        start. The broker comes back with its id and with a log directory of a new id.
         """
         shutil.rmtree(self.data / name)
         format_nodes([self._nodes[name]], self._cluster_id)

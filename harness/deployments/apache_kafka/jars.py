@@ -92,7 +92,7 @@ def _digest(path: Path) -> str:
 
 
 def main() -> int:
-    """Fetch without checking, and print the checksums: for whoever changes the version."""
+    """Fetch without checking, and print the checksums: for a change of the version."""
     maven = shutil.which("mvn")
     if maven is None:
         print("There is no Maven here.", file=sys.stderr)

@@ -51,7 +51,7 @@ class Node:
         return self._launch(tool, "format.log")
 
     def start(self) -> None:
-        """Start the process; whoever needs it to be ready asks it."""
+        """Start the process; whether it is ready is asked later."""
         if self.running:
             raise LabBroken(f"node {self.node_id} runs already")
         self._process = self._launch(["kafka.Kafka", self._settings], "console.log")
