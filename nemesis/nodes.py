@@ -130,6 +130,7 @@ FAULTS = (
         roles=(Role.BROKER, Role.CONTROLLER),
         does="ends a process and empties its disk",
         levers=("wipe",),
+        landed=(("processes_ended",), ("bytes_wiped", "wipes_ordered")),
         inject=on_each_node(lambda levers, node, _: levers.wipe(node)),
         targets=(_FOLLOWER,),
     ),

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from pathlib import Path
 from typing import Any
 
 from conformance.campaigns import read_campaign, record
 from harness import __version__
-from harness.cli.certify import Options, check_folder, conclude, header_of
+from harness.cli.certify import Options, check_engine, check_folder, conclude, header_of
 from harness.cli.progress import Stage, plural
 from harness.cli.runs import RUNS, next_run
 from harness.errors import UsageError
 from harness.history import Run
 from harness.sut import find_sut
 
-CAMPAIGN = "campaign"
+CAMPAIGN, DIGEST = "campaign", "campaign_sha256"
 
 
 def run(file: Path, options: Options) -> int:
     """Play and judge a campaign; the exit code is the verdict's."""
+    check_engine(options.engine, options.master)
     campaign = read_campaign(file)
     sut = find_sut(options.sut)
     world = options.world or sut.adapter.worlds[0]
@@ -30,7 +32,7 @@ def run(file: Path, options: Options) -> int:
     stage = Stage(sys.stderr if options.as_json else sys.stdout)
     stage.say(f"{campaign.name} · {sut.name} {__version__} · {world} · seed {options.seed}")
     header = header_of(options, sut, world, name, list(campaign.profiles))
-    header["options"][CAMPAIGN] = str(file)
+    header["options"] |= {CAMPAIGN: str(file), DIGEST: _digest(file)}
     with stage("record") as line:
         steps = record(
             Run.create(folder, **header),
@@ -50,6 +52,8 @@ def replay(header: dict[str, Any], *, engine: str | None, as_json: bool) -> int:
     file = Path(str(asked[CAMPAIGN]))
     if not file.is_file():
         raise UsageError(f"the campaign of this run is not there any more: {file}")
+    if asked.get(DIGEST) != _digest(file):
+        raise UsageError(f"the campaign of this run was changed since: {file}")
     return run(
         file,
         Options(
@@ -60,3 +64,7 @@ def replay(header: dict[str, Any], *, engine: str | None, as_json: bool) -> int:
             as_json=as_json,
         ),
     )
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()

@@ -60,7 +60,7 @@ class Options:
 
 def run(options: Options) -> int:
     """Certify a system; the exit code is the verdict's."""
-    _check_engine(options.engine, options.master)
+    check_engine(options.engine, options.master)
     sut = _system(options)
     rules = _rules(options, sut)
     world = options.world or sut.adapter.worlds[0]
@@ -265,7 +265,7 @@ def _host() -> str:
     return f"{kind}, {plural(os.cpu_count() or 1, 'core')}"
 
 
-def _check_engine(name: str, master: str) -> str | None:
+def check_engine(name: str, master: str) -> str | None:
     """The Java that the engine needs, if it needs one; a sentence if it cannot be had."""
     if name not in ENGINES:
         raise UsageError(f"there is no engine {name!r}; known: {', '.join(ENGINES)}")
@@ -277,5 +277,5 @@ def open_chosen_engine(
     name: str, *, master: str, log: Path, judged_bytes: int | None = None
 ) -> Engine:
     """The engine asked for on a command line, made for so much to judge."""
-    java_home = _check_engine(name, master)
+    java_home = check_engine(name, master)
     return open_engine(name, master=master, java_home=java_home, log=log, judged_bytes=judged_bytes)

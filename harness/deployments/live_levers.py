@@ -152,7 +152,9 @@ class LiveLevers(Levers):
         folder = self._nodes.data_folder(name)
         before = size_of(folder)
         self._nodes.wipe(name)
-        return {} if folder is None else {"bytes_wiped": max(0, before - size_of(folder))}
+        if folder is None:
+            return {"wipes_ordered": 1}  # it cannot be seen
+        return {"bytes_wiped": max(0, before - size_of(folder))}
 
     async def _bring_up(self, name: str) -> None:
         async with self._locks[name]:

@@ -186,7 +186,7 @@ class SimDisk:
         bytes_wiped = self.used
         self.kill()
         self._directories = Directories()
-        return bytes_wiped
+        return bytes_wiped - self.used
 
     def _room(self, wanted: int) -> int:
         if self.capacity is None:

@@ -183,8 +183,8 @@ class Effects:
     async def apply(self, process: Process, effect: Effect[Result]) -> tuple[Trouble | None, bool]:
         """What is done to an effect: a trouble it runs into, and whether its reply gets lost.
 
-        First it is held or slowed down; then it meets whatever is wrong by that time. What is
-        refused never gets there, so nothing else can happen to it.
+        First it is held or slowed down; then it meets the first thing that is wrong by that time.
+        What is not carried out has no reply that could be lost.
         """
         for condition in self._each(process, effect):
             if condition.holds:
@@ -196,11 +196,14 @@ class Effects:
                 await self.pass_time(condition.slower_ns)
         met = self._applying(process, effect)
         refusing = [one for one in met if one.trouble is Trouble.REFUSED]
-        biting = refusing or [one for one in met if one.trouble is not None or one.loses_replies]
-        for condition in biting:
+        troubling = refusing or [one for one in met if one.trouble is not None]
+        if troubling:
+            troubling[0].hit()
+            return troubling[0].trouble, False
+        losing = [one for one in met if one.loses_replies][:1]
+        for condition in losing:
             condition.hit()
-        trouble = next((one.trouble for one in biting if one.trouble is not None), None)
-        return trouble, any(one.loses_replies for one in biting)
+        return None, bool(losing)
 
     async def apply_to_reply(self, process: Process, effect: Effect[Result]) -> bool:
         """Where replies are held, this one waits; whether it is lost there."""

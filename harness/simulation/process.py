@@ -45,12 +45,10 @@ class Tasks:
         return (task for task in self._tasks if not task.done())
 
     def end(self) -> int:
-        """Close every coroutine where it stands; how many there were."""
-        ended = [*self]
-        self._tasks.clear()
-        for task in ended:
-            _close(task)
-        return len(ended)
+        """Close every coroutine where it stands; how many were closed."""
+        running = [*self]
+        self._tasks = [task for task in running if not _close(task)]
+        return len(running) - len(self._tasks)
 
 
 class Process:
@@ -91,6 +89,11 @@ class Process:
         self.stalled += 1
         self.bell.ring()
 
+    @property
+    def ended(self) -> bool:
+        """Whether none of its code can run any more."""
+        return not self.alive and not [*self.tasks]
+
     def end(self) -> int:
         """Dead from here on; how many tasks that cost.
 
@@ -115,13 +118,15 @@ def process_in(context: Context) -> Process | None:
     return context.get(_PROCESS)
 
 
-def _close(task: asyncio.Task[Any]) -> None:
+def _close(task: asyncio.Task[Any]) -> bool:
+    """Whether nothing of it is left."""
     coroutine = task.get_coro()
     for _ in range(_CLOSES):
         try:
             coroutine.close()
-            return
+            return True
         except RuntimeError:
             continue  # it waits for something in its clean-up: on to the next await
         except Exception:
-            return  # it failed while cleaning up, which nobody is left to hear
+            return True  # it failed while cleaning up, which nobody is left to hear
+    return False

@@ -194,11 +194,10 @@ class Simulation:
 
     def _end(self, node: Node, process: Process) -> dict[str, int]:
         node.process = node.main = None
-        running = len(self.loop.processes)
         self.loop.processes.remove(process)
         self.effects.process_ended(process)
-        ended = running - len(self.loop.processes)
-        return {"processes_ended": ended, "tasks_ended": process.end()}
+        tasks_ended = process.end()
+        return {"processes_ended": int(process.ended), "tasks_ended": tasks_ended}
 
     def close(self) -> None:
         """End everything; may be called again."""

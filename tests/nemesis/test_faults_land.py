@@ -11,6 +11,8 @@ from sim_bench import CLUSTER, SMALL, Bench, Meet, bench
 
 from harness.deployments.deployment import Client
 from harness.deployments.offers import OFFERS
+from harness.simulation import process
+from harness.simulation.disk import SimDisk
 from nemesis.fault import State
 from nemesis.faults import FAULTS
 from nemesis.table import where_possible
@@ -185,3 +187,29 @@ def test_the_same_seed_writes_the_same_lines(tmp_path: Path) -> None:
             return cluster.lines()
 
     assert recorded(tmp_path / "a") == recorded(tmp_path / "b")
+
+
+def test_a_disk_that_was_not_emptied_was_not_reimaged(
+    cluster: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = len(cluster.lines())
+    monkeypatch.setattr(SimDisk, "wipe", lambda disk: 0)
+
+    cluster.suffer("reimage", "follower of t-0")
+
+    assert cluster.phases("reimage", before) == ["begin", "end"]
+
+
+def test_a_process_whose_code_goes_on_was_not_killed(
+    cluster: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, close = len(cluster.lines()), process._close
+    left: list[asyncio.Task[object]] = []
+    monkeypatch.setattr(process, "_close", left.append)
+
+    cluster.suffer("kill", "follower of t-0")
+
+    assert left
+    assert cluster.phases("kill", before) == ["begin", "end"]
+    for task in left:
+        close(task)

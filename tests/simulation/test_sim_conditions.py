@@ -104,6 +104,19 @@ def test_nothing_else_befalls_what_is_refused(
     assert epoch(sim) is None
 
 
+def test_what_is_answered_with_an_error_has_no_reply_after_a_commit_to_lose(
+    sim: Simulation,
+) -> None:
+    lost = impose(sim, Condition(port=DATABASE, loses_replies=True))
+    broken = impose(sim, Condition(port=DATABASE, trouble=Trouble.BROKEN))
+
+    asking(sim, "n1", 5)
+    sim.run_until(lambda: broken.hits == 1)
+
+    assert lost.hits == 0
+    assert epoch(sim) is None
+
+
 def test_a_condition_befalls_as_many_as_it_says(sim: Simulation) -> None:
     lost = impose(sim, Condition(port=DATABASE, loses_replies=True, left=1))
     asking(sim, "n1", 5)
