@@ -138,7 +138,11 @@ class NemesisSteps(_FaultVerbs):  # type: ignore[misc, valid-type]
         return {"target": self._found.label}
 
     async def carry_out(self, step: Step, meant: Mapping[str, Any]) -> None:
-        """Unless it is skipped; what has landed since is written down."""
+        """Unless it is skipped; what has landed since is written down, and what could not be ended
+        in time is an error of this step."""
+        for healed in [one for one in self._healing if one.done()]:
+            self._healing.remove(healed)
+            healed.result()
         if SKIPPED in meant:
             await self._pass(step.arguments.get("ms", 0))
         else:

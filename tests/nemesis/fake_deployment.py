@@ -70,6 +70,9 @@ class FakeRecorder:
     def topic(self, name: str) -> str:
         return name
 
+    def step(self, document: Any, meant: Any) -> None:
+        self._log.append(f"step {document['verb']}")
+
     def begin_fault(self, name: str, target: str) -> Any:
         self._log.append(" ".join(filter(None, ("begin", name, "on", target, self.plan_part))))
         return SimpleNamespace(name=name, target=target, landed=False)

@@ -9,7 +9,10 @@ import pytest
 from fake_deployment import FakeDeployment
 
 from harness.errors import UsageError
+from harness.steps.player import Player
+from harness.steps.step import read_steps
 from nemesis.nemesis import Nemesis
+from nemesis.steps import NemesisSteps
 
 
 @pytest.fixture
@@ -223,3 +226,17 @@ def test_a_node_is_down_once_an_effect_has_killed_it_and_not_before(on, nemesis)
     assert begin(nemesis, "pause", "client a").out_of_place == "client-a is down"
     end(nemesis, killing)
     assert not begin(nemesis, "pause", "client a").out_of_place
+
+
+def test_a_fault_that_could_not_be_ended_in_time_fails_the_step_after_it(on, nemesis) -> None:
+    steps = NemesisSteps(on, nemesis)
+    player = Player(on.recorder, [steps])
+
+    async def play() -> None:
+        await player.play(read_steps("nemesis kill target=broker-1 lasts=0"))
+        on.levers.pulled[0].broken = True
+        await asyncio.gather(*steps._healing, return_exceptions=True)
+        await player.play(read_steps("nemesis heal-all"))
+
+    with pytest.raises(RuntimeError, match="kill broker-1"):
+        asyncio.run(play())
