@@ -20,6 +20,7 @@ from harness.clients.raw import RawClient
 from harness.deployments.plan import DeploymentPlan, broker_name
 from harness.deployments.simulated_cluster import SimulatedCluster
 from harness.history.outcome import definitely_not, unknown
+from harness.levers import has_acted
 from harness.simulation.gate import Act
 from harness.simulation.simulation import Simulation
 from harness.simulation.twice import twice
@@ -51,14 +52,14 @@ class Appending(Simulation):
         before = self.effects.counts[LEADER]
         death = None
         if die_after is not None:
-            death = self.faults.at_effect(LEADER, before + die_after, Act.KILL_AFTER)
+            death = self.levers.at_effect(LEADER, before + die_after, Act.KILL_AFTER)
         for value in VALUES:
             self._append(value)
         self.effects_of_the_leader = self.effects.counts[LEADER] - before
         self.advance(2.0)
-        self.faults.look()
-        assert death is None or death.landed
-        self.faults.heal_all()
+        if death is not None:
+            assert has_acted(death.counts)
+            death.release()
         for name, node in self.nodes.items():
             if not node.up:
                 self.start(name)
