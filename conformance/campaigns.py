@@ -1,7 +1,8 @@
 """Campaigns: a file says which roles there are and which steps are played on all of them.
 
     name = "every-role-is-hurt"
-    profiles = ["classic", "migration"]     # whose rules judge it
+    profiles = ["classic", "migration"]
+    rules = ["KFK-030", …]                  # to be exercised; if left out, all
     brokers = 3
     control_plane = true
     object_store = true
@@ -21,6 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from conformance.catalogue import CATALOGUE
 from conformance.driver import VOCABULARIES, Driver
 from conformance.lab import now
 from conformance.profiles import find_profile
@@ -39,6 +41,7 @@ MOST_BROKERS = 9
 _FIELDS = {
     "name": str,
     "profiles": list,
+    "rules": list,
     "brokers": int,
     "control_plane": bool,
     "object_store": bool,
@@ -53,6 +56,7 @@ class Campaign:
     name: str
     profiles: tuple[str, ...]
     steps: tuple[Step, ...]
+    rules: tuple[str, ...] = ()
     brokers: int = 3
     control_plane: bool = False
     object_store: bool = False
@@ -106,11 +110,13 @@ def read_campaign(path: Path) -> Campaign:
     if not 0 <= given.get("brokers", 0) <= MOST_BROKERS:
         raise UsageError(f"{path}: brokers is 0 to {MOST_BROKERS}, not {given['brokers']}")
     profiles = tuple(find_profile(str(one)).name for one in given.pop("profiles"))
+    rules = tuple(CATALOGUE[str(one)].id for one in given.pop("rules", ()))
     try:
         steps = parse(given.pop("steps"), *VOCABULARIES)
     except UsageError as problem:
         raise UsageError(f"{path}, steps, {problem}") from None
-    return Campaign(profiles=profiles, steps=_with_parts(given["name"], steps), **given)
+    given["steps"] = _with_parts(given["name"], steps)
+    return Campaign(profiles=profiles, rules=rules, **given)
 
 
 def _with_parts(name: str, steps: Sequence[Step]) -> tuple[Step, ...]:
@@ -126,9 +132,9 @@ def _with_parts(name: str, steps: Sequence[Step]) -> tuple[Step, ...]:
 
 def run_plan(sut: Sut, campaign: Campaign) -> RunPlan:
     """What a run of it sets out to do; never a whole certification."""
-    rules = [rule.id for name in campaign.profiles for rule in find_profile(name).rules]
+    of_profiles = [rule.id for name in campaign.profiles for rule in find_profile(name).rules]
     return RunPlan(
-        rules=tuple(sorted(rules)),
+        rules=tuple(sorted(campaign.rules or of_profiles)),
         parts=campaign.parts(),
         claimed=sut.profiles,
         examined=campaign.profiles,

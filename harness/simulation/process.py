@@ -128,5 +128,5 @@ def _close(task: asyncio.Task[Any]) -> bool:
         except RuntimeError:
             continue  # it waits for something in its clean-up: on to the next await
         except Exception:
-            return True  # it failed while cleaning up, which nobody is left to hear
+            return True  # it failed while cleaning up, and its caller is gone
     return False

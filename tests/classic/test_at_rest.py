@@ -21,7 +21,7 @@ SEEN: dict[str, tuple[bool, dict[int, Leadership | None]]] = {
         False,
         {1: Leadership(1, 3, (1, 2), (1, 2)), 2: Leadership(1, 3, (1, 2, 3), (1, 2))},
     ),
-    "nobody leads": (False, dict.fromkeys((1, 2), Leadership(-1, 3, (1, 2), (1, 2)))),
+    "no broker leads": (False, dict.fromkeys((1, 2), Leadership(-1, 3, (1, 2), (1, 2)))),
     "nobody was asked": (False, {}),
 }
 
