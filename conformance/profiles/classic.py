@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from conformance.classic.campaign import OPTIONAL, PROMISED, part_name, plan_of, planned_parts
+from conformance.classic.campaign import OPTIONAL, PROMISED, plan_of
+from conformance.classic.stages import STAGES, Stage
 from conformance.profiles.profile import AnyMutant, Plan, Played, Profile, Progress
 from harness.deployments.deploy import deploy
 from harness.deployments.plan import DeploymentPlan
@@ -37,8 +38,8 @@ class Classic(Profile):
         return plan_of(sut.mutants)
 
     def parts(self, plan: Plan) -> tuple[Part, ...]:
-        """The faults of the campaign, and the look at nodes."""
-        return planned_parts()
+        """Those of its stages."""
+        return tuple(part for stage in self._stages(plan) for part in stage.parts())
 
     def smoke(self, run: Run, sut: Sut, plan: Plan) -> int:
         """Five requests that any cluster answers."""
@@ -49,19 +50,23 @@ class Classic(Profile):
             return on.run(smoke(on, sut.name)) + look_around(on, self.probes)
 
     def record(self, run: Run, sut: Sut, plan: Plan, progress: Progress) -> Played:
-        """One campaign."""
-        from conformance.classic.lab import record_classic
+        """One stage after the other, each on a deployment of its own."""
+        played = Played()
+        for stage in self._stages(plan):
+            done = stage.record(
+                run,
+                world=plan.world,
+                seed=plan.seed,
+                sut=sut,
+                probes=self.probes,
+                progress=progress,
+            )
+            counted, skipped = dict(done.counted), dict(done.skipped)
+            played.add(Played(counted=counted, skipped=skipped, brokers=done.brokers))
+        return played
 
-        done = record_classic(
-            run,
-            world=plan.world,
-            seed=plan.seed,
-            sut=sut,
-            probes=self.probes,
-            progress=progress,
-        )
-        skipped = {part_name(fault): why for fault, why in done.not_played.items()}
-        return Played(counted={"campaign": 1}, skipped=skipped, brokers=done.brokers)
+    def _stages(self, plan: Plan) -> tuple[Stage, ...]:
+        return tuple(one for one in STAGES if not plan.stages or one.name in plan.stages)
 
     def mutants(self, world: str) -> Mapping[str, AnyMutant]:
         """Those of the cluster for which a program is recorded."""

@@ -29,14 +29,16 @@ class Plan:
     """What a run does: which profiles, and how many rounds of seeded concurrent work.
 
     It is judged by `rules`, by default all that its profiles have. Its `scenarios` are played
-    instead of those of its profiles. `whole` says that nothing of what the profiles ask is left
-    out; `day` is the day by which waivers are judged.
+    instead of those of its profiles; of a profile in stages those in `stages` are played, or all.
+    `whole` says that nothing of what the profiles ask is left out; `day` is the day by which
+    waivers are judged.
     """
 
     world: str
     seed: int
     profiles: tuple[str, ...]
     scenarios: tuple[Scenario, ...] | None = None
+    stages: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     whole: bool = False
     day: datetime.date | None = None

@@ -1,0 +1,74 @@
+"""The stages of the profile `classic`: what certifies a cluster, one after the other.
+
+A stage has a deployment and shards of its own, so it can be played alone: what a stage shows of a
+system, the whole run shows. What could not be played of it is told by the name of the part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from conformance.classic import campaign
+from harness.history import Run
+from harness.history.plan import Part
+from harness.sut import Sut
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagePlayed:
+    """The brokers that were found, what was played, which parts were not, with the reason."""
+
+    brokers: tuple[int, ...] = ()
+    counted: Mapping[str, int] = field(default_factory=dict)
+    skipped: Mapping[str, str] = field(default_factory=dict)
+
+
+class PlaysStage(Protocol):
+    """Plays a stage on a system in a world, and records it; `probes` look in the end."""
+
+    def __call__(
+        self,
+        run: Run,
+        *,
+        world: str,
+        seed: int,
+        sut: Sut,
+        probes: frozenset[str],
+        progress: Progress,
+    ) -> StagePlayed: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """A name, what of it stands in the plan of a run, and who plays it."""
+
+    name: str
+    parts: Callable[[], tuple[Part, ...]]
+    record: PlaysStage
+
+
+def _faults(
+    run: Run,
+    *,
+    world: str,
+    seed: int,
+    sut: Sut,
+    probes: frozenset[str],
+    progress: Progress,
+) -> StagePlayed:
+    """Load while brokers are killed, frozen, cut off and emptied."""
+    from conformance.classic.lab import record_classic  # loads the Kafka protocol
+
+    done = record_classic(run, world=world, seed=seed, sut=sut, probes=probes, progress=progress)
+    return StagePlayed(
+        brokers=done.brokers,
+        counted={"campaign": 1},
+        skipped={campaign.part_name(fault): why for fault, why in done.not_played.items()},
+    )
+
+
+STAGES: tuple[Stage, ...] = (Stage(name="faults", parts=campaign.planned_parts, record=_faults),)
