@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -18,12 +17,11 @@ from harness.deployments.process_cluster import ProcessCluster
 from harness.differential.agreement import compare_answers, told
 from harness.differential.allowed import read_allowed
 from harness.differential.answers import read_recordings
-from harness.differential.player import play
+from harness.differential.live import play_now
 
 pytestmark = pytest.mark.process
 
-ANSWERS = Path(__file__).with_name("answers")
-RECORDINGS = {one.sequence.name: one for one in read_recordings(ANSWERS)}
+RECORDINGS = {one.sequence.name: one for one in read_recordings()}
 ALLOWED = read_allowed()
 Bootstrap = tuple[str, int]
 
@@ -51,11 +49,8 @@ def test_the_reference_answers_as_kafka_did(
     recording = RECORDINGS[name]
     reference = references(recording.sequence.brokers)
 
-    agreement = compare_answers(recording, play(recording.sequence, reference), ALLOWED)
+    agreement = compare_answers(recording, play_now(recording.sequence, reference), ALLOWED)
 
-    repeat = (
-        "python -m harness.differential run --bootstrap HOST:PORT"
-        f" --against tests/differential/answers --only {name} --all"
-    )
+    repeat = f"python -m harness.differential run --bootstrap HOST:PORT --only {name} --all"
     lines = [*told(agreement, strict=False, all_of_it=False), f"repeat: {repeat}"]
     assert len(lines) == 1, "\n".join(lines)
