@@ -11,20 +11,22 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
 
 from harness.clients.connection import Connection, Silence, connected
+from harness.differential.placement import Placement
 from harness.differential.sequence import RequestSequence, Step, lookup
 from harness.differential.settling import (
-    PAUSE_S,
     SETTLE_S,
     NotPrepared,
     await_gone,
     await_there,
     cluster_of,
     metadata,
+    pauses,
 )
 from harness.differential.symbols import Symbols, UnknownSymbol
 from reference_impl.ports import Address, Network
@@ -33,6 +35,7 @@ AFTER_WAITING_S = 0.05
 """A broker names a new config a moment before its logs obey it."""
 
 PATIENCE_S = 20.0
+TIDY_UP_MS = 5_000
 SILENT: Mapping[str, Any] = {"connection": "silent"}
 SETTLING = "settling"
 AT_BROKER = re.compile(r"broker:(\d+)(?:/\w+)?")
@@ -52,6 +55,10 @@ class PlayContext:
     bootstrap: Address
     now_ms: int
     seed: int = 0
+    alone: int | None = None
+    """The broker at `bootstrap`, where the others of a cluster are to be left out of account."""
+    configs: Mapping[str, str] = field(default_factory=dict)
+    """What topics that a sequence begins with are told, unless it tells them something else."""
 
     def token(self, sequence: str) -> str:
         """What the names of the topics of a play begin with."""
@@ -88,10 +95,12 @@ class Play:
         self, context: PlayContext, sequence: RequestSequence, *, timeout_s: float = PATIENCE_S
     ) -> None:
         self.timeout_s = timeout_s
+        self.late = False  # whether an answer, or what it was to show, did not come in time
         self._context = context
         self._sequence = sequence
         self._connections: dict[str, Connection] = {}
         self._addresses: dict[int, Address] = {}
+        self._placement = Placement(context.alone, context.configs)
 
     async def __aenter__(self) -> Play:
         try:
@@ -100,14 +109,17 @@ class Play:
         except BaseException:
             self._hang_up()
             raise
-        self._addresses = {
+        addresses = {
             one["node_id"]: Address(one["host"], one["port"]) for one in cluster["brokers"]
         }
+        alone = self._context.alone
+        self._addresses = addresses if alone is None else {alone: self._context.bootstrap}
         self.symbols = Symbols(
             token=self._context.token(self._sequence.name),
             now_ms=self._context.now_ms,
             brokers=sorted(self._addresses),
             cluster_id=cluster["cluster_id"],
+            left_out=frozenset(addresses) - frozenset(self._addresses),
         )
         return self
 
@@ -133,12 +145,14 @@ class Play:
         known.timeout_s = self.timeout_s
         return known
 
+    def broker_of(self, connection: str) -> int | None:
+        """The broker that a connection is to; None for the one that the play began with."""
+        found = AT_BROKER.fullmatch(connection)
+        return self.symbols.brokers[int(found[1])] if found else None
+
     def _address(self, name: str) -> Address:
-        """`broker:1` goes to the cluster's second broker, every other name to the one we know."""
-        found = AT_BROKER.fullmatch(name)
-        if not found:
-            return self._context.bootstrap
-        return self._addresses[self.symbols.brokers[int(found[1])]]
+        broker = self.broker_of(name)
+        return self._context.bootstrap if broker is None else self._addresses[broker]
 
     async def _everywhere(self) -> dict[int, Connection]:
         """A connection to each broker, for waiting."""
@@ -154,29 +168,45 @@ class Play:
         except UnknownSymbol as problem:
             return {"not_asked": str(problem)} if step.compared else None
         except Silence:
+            self.late = True
             if step.on in self._connections:
                 self._connections.pop(step.on).abort()
             return SILENT if step.compared else None
         return answer if step.compared else None
 
+    async def tidy_up(self) -> None:
+        """Delete every topic that this play may have made; no matter what becomes of it."""
+        names = [{"name": name} for name in self.symbols.topics]
+        with suppress(OSError):
+            settling = await self._connection(SETTLING)
+            await settling.ask("delete_topics", 6, {"topics": names, "timeout": TIDY_UP_MS})
+
     async def _ask_until(self, step: Step) -> Answer:
         now = asyncio.get_running_loop().time
         deadline = now() + SETTLE_S
-        while True:
+        for pause_s in pauses():
             raw = await self._ask(step)
             self.symbols.learn_topic_ids(raw)
             self._save(step, raw)
             await self._settle(step, raw)
             shown = self.symbols.only_own_topics(raw) if step.own_topics else raw
             answer: Answer = self.symbols.normalise(shown)
-            if now() > deadline or _has(answer, step.until):
+            if _has(answer, step.until):
                 if step.until and not step.compared:
                     await asyncio.sleep(AFTER_WAITING_S)
                 return answer
-            await asyncio.sleep(PAUSE_S)
+            if now() > deadline:
+                self.late = True
+                if not step.compared:
+                    wanted = ", ".join(f"{path}={value}" for path, value in step.until.items())
+                    raise NotPrepared(f"{step.api} does not show {wanted} within {SETTLE_S:g} s")
+                return answer
+            await asyncio.sleep(pause_s)
+        raise AssertionError("pauses have no end")
 
     async def _ask(self, step: Step) -> Answer:
         fields = await self._resolve(step.fields)
+        fields = self._placement.place(step.api, fields, compared=step.compared)
         connection = await self._connection(step.on)
         if step.frame is not None:
             return await connection.ask_frame(step.api, step.version, bytes.fromhex(step.frame))

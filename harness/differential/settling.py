@@ -9,13 +9,15 @@ its leader; it is gone when no broker's Metadata knows it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
 from typing import Any
 
 from harness.clients.connection import Connection
 
-SETTLE_S = 10.0
-PAUSE_S = 0.02
+SETTLE_S = 20.0
+PAUSES_S = (0.02,) * 50 + (0.25,)
+"""Between looks; the last one again and again."""
 AFTER_DELETING_S = 0.03
 """A broker closes a partition a moment after it has forgotten its name."""
 
@@ -35,10 +37,17 @@ async def wait_for(condition: Callable[[], Awaitable[bool]], otherwise: str) -> 
     """Return when the condition is true; `NotPrepared` if it does not become so in time."""
     now = asyncio.get_running_loop().time
     deadline = now() + SETTLE_S
-    while not await _true(condition):
+    for pause_s in pauses():
+        if await _true(condition):
+            return
         if now() > deadline:
             raise NotPrepared(f"{otherwise} within {SETTLE_S:g} s")
-        await asyncio.sleep(PAUSE_S)
+        await asyncio.sleep(pause_s)
+
+
+def pauses() -> Iterator[float]:
+    """How long to wait between looks at what is bound to come, in seconds, without end."""
+    return chain(PAUSES_S, repeat(PAUSES_S[-1]))
 
 
 async def _true(condition: Callable[[], Awaitable[bool]]) -> bool:
