@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 
 from conformance.catalogue import CATALOGUE
+from conformance.derived.rates import known_rates
 from conformance.profiles import PROFILES, find_profile
 from conformance.profiles.profile import Plan, Played, Profile, Progress
 from harness.history import Run
@@ -42,6 +43,7 @@ def run_plan(sut: Sut, plan: Plan) -> RunPlan:
             )
             for one in sut.waivers
         ),
+        rates=known_rates(plan.profiles),
     )
 
 
@@ -63,6 +65,9 @@ def record(run: Run, sut: Sut, plan: Plan, *, progress: Progress = lambda text: 
         for name in sut.profiles:
             if name not in plan.profiles:
                 lab.skip(Skip(what="profile", name=name, reason=_not_examined(sut, name)))
+        if played.levers:
+            rows = [{"profile": name, "levers": one} for name, one in played.levers.items()]
+            lab.found("levers", rows)
         if played.brokers:
             lab.found("brokers", [{"id": broker} for broker in played.brokers])
         lab.close(at=now())

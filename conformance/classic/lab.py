@@ -24,6 +24,7 @@ from harness.deployments.sim import SimDeployment
 from harness.errors import CannotConnect, LabBroken
 from harness.history import Run
 from harness.sut import Sut, reference_sut
+from harness.sut.lever_sets import reach
 from harness.workloads.look_steps import look_around
 from nemesis import faults as nemesis
 from nemesis.offered import not_offered
@@ -52,9 +53,10 @@ TEMPO = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Campaigned:
-    """The brokers that were found, and which faults were not played, with the reason."""
+    """The brokers that were found, the set of levers, which faults were not played, and why not."""
 
     brokers: tuple[int, ...]
+    levers: str
     not_played: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -76,7 +78,7 @@ def record_classic(
     """
     sut = sut or reference_sut()
     tempo = TEMPO.get(world, Tempo())
-    started = sut.adapter.started
+    started = sut.started
     progress("starting a cluster" if started else "looking for its brokers")
     with deploy(sut, plan_of(sut.mutants), run=run, world=world, seed=seed, shard=SHARD) as on:
         not_played = out_of_reach(on)
@@ -98,7 +100,8 @@ def record_classic(
             on.run(_tidy_up(on, driver.clients.tp.topic))
         if isinstance(on, SimDeployment) and on.sim.uncaught and not sut.mutants:
             raise LabBroken(f"a node of the reference left an error uncaught: {on.sim.uncaught[0]}")
-        return Campaigned(brokers=on.known, not_played=not_played)
+        levers = reach(on.levers.offered, started=sut.started)
+        return Campaigned(brokers=on.known, levers=levers, not_played=not_played)
 
 
 def out_of_reach(on: Deployment) -> dict[str, str]:

@@ -20,9 +20,13 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagePlayed:
-    """The brokers that were found, what was played, which parts were not, with the reason."""
+    """The brokers that were found, what was played, which parts were not, with the reason.
+
+    `levers` is the set that the lab had (`harness.sut.lever_sets`), told by one of the stages.
+    """
 
     brokers: tuple[int, ...] = ()
+    levers: str = ""
     counted: Mapping[str, int] = field(default_factory=dict)
     skipped: Mapping[str, str] = field(default_factory=dict)
 
@@ -70,6 +74,7 @@ def _faults(
     done = record_classic(run, world=world, seed=seed, sut=sut, probes=probes, progress=progress)
     return StagePlayed(
         brokers=done.brokers,
+        levers=done.levers,
         counted={"campaign": 1},
         skipped={campaign.part_name(fault): why for fault, why in done.not_played.items()},
     )

@@ -62,7 +62,10 @@ class Classic(Profile):
                 progress=progress,
             )
             counted, skipped = dict(done.counted), dict(done.skipped)
-            played.add(Played(counted=counted, skipped=skipped, brokers=done.brokers))
+            levers = {self.name: done.levers} if done.levers else {}
+            played.add(
+                Played(counted=counted, skipped=skipped, brokers=done.brokers, levers=levers)
+            )
         return played
 
     def _stages(self, plan: Plan) -> tuple[Stage, ...]:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from conformance.derived import AnyMutant, derived_mutants
 from conformance.derived.detection import BROKE, DETECTED, Measurement, Result, measure
-from conformance.derived.plays import BY, PROGRAMS
-from conformance.derived.rates import Rate, by_decision, counting, write_rates
+from conformance.derived.outcomes import by_decision, counting
+from conformance.derived.plays import BY
+from conformance.derived.rates import PROGRAMS, Rate, write_rates
 from conformance.derived.survivors import Survivor, survivors
 from conformance.profiles import profile_of
 from harness.cli.progress import Stage, plural
@@ -213,4 +214,4 @@ def _lines(
 
 
 def _row(name: str, *counts: object) -> str:
-    return f"{name:<34}" + "".join(f"{one:>9}" for one in counts)
+    return f"{name:<30}" + "".join(f"{one:>10}" for one in counts)
