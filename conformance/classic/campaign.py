@@ -46,6 +46,33 @@ NODES = "nodes"
 OF_NODES = ("KFK-095",)
 
 
+# Programs of the ways in which replication is known to go wrong (`races.py`).
+RACES = (
+    "leader-alone-commits",
+    "fastest-follower-commits",
+    "nothing-is-cut",
+    "cut-to-the-high-watermark",
+    "anybody-leads",
+    "end-always-known",
+    "epochs-stay",
+    "whoever-asks-last",
+    "what-was-proposed-is-so",
+    "preferred-leader-alone",
+    "joins-when-it-fetches",
+    "joins-with-the-high-watermark",
+)
+
+
+def race_name(race: str) -> str:
+    """What the plan calls a race."""
+    return f"races/{race}"
+
+
+def race_parts() -> tuple[Part, ...]:
+    """The races as parts of a plan; where a fault of one does not land, nothing is void."""
+    return tuple(Part(name=race_name(one), profile=CLASSIC, required=False) for one in RACES)
+
+
 def plan_of(mutants: tuple[str, ...] = ()) -> DeploymentPlan:
     """The cluster that the campaign plays on, where the lab starts it."""
     return DeploymentPlan(

@@ -7,7 +7,7 @@ system, the whole run shows. What could not be played of it is told by the name 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from conformance.classic import campaign
@@ -80,4 +80,33 @@ def _faults(
     )
 
 
-STAGES: tuple[Stage, ...] = (Stage(name="faults", parts=campaign.planned_parts, record=_faults),)
+def _races(
+    run: Run,
+    *,
+    world: str,
+    seed: int,
+    sut: Sut,
+    probes: frozenset[str],
+    progress: Progress,
+) -> StagePlayed:
+    """Short programs of how replication is known to go wrong."""
+    from conformance.classic.races import record_races
+    from conformance.mutants import ONLY_SIMULATED
+
+    done = record_races(
+        run,
+        campaign.RACES,
+        world=world,
+        seed=seed,
+        sut=sut,
+        simulated_only=frozenset(ONLY_SIMULATED),
+        progress=progress,
+    )
+    skipped = {campaign.race_name(race): why for race, why in done.skipped.items()}
+    return replace(done, skipped=skipped)
+
+
+STAGES: tuple[Stage, ...] = (
+    Stage(name="races", parts=campaign.race_parts, record=_races),
+    Stage(name="faults", parts=campaign.planned_parts, record=_faults, scripted=False),
+)
