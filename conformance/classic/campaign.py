@@ -43,7 +43,7 @@ OF_NEW_LEADERS = ("KFK-070", "KFK-073")
 NEW_LEADER = ("pause-leader", "kill-leader", "cut-off-leader", "silence-leader")
 # Nodes that the lab watches because it started them, and the rule about how they end.
 NODES = "nodes"
-OF_NODES = ("KFK-095",)
+OF_NODES = ("KFK-095", "KFK-097")
 
 
 # Programs of the ways in which replication is known to go wrong (`races.py`).

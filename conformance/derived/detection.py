@@ -199,7 +199,7 @@ def shadow_play(play: Play, references: Sequence[str], folder: Path) -> Told:
     """One sound play in this process: who differed, and whether the reference passed."""
     mutants = [load_mutant(one) for one in references]
     python = [one for one in mutants if isinstance(one, Mutant)]
-    with within(SHADOW_S), shadowing(python) as shadow:
+    with within(SHADOW_S, of_cpu=True), shadowing(python) as shadow:
         (told,) = play_and_judge(play, [None], folder)
     return replace(told, differing=tuple(sorted(shadow.differing)))
 
