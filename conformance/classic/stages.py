@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from conformance.classic import campaign
+from conformance.classic import campaign, wire
 from harness.history import Run
 from harness.history.plan import Part
 from harness.sut import Sut
@@ -106,7 +106,29 @@ def _races(
     return replace(done, skipped=skipped)
 
 
+def _wire(
+    run: Run,
+    *,
+    world: str,
+    seed: int,
+    sut: Sut,
+    probes: frozenset[str],
+    progress: Progress,
+) -> StagePlayed:
+    """The requests that Apache Kafka was asked once, and its answers."""
+    from conformance.classic.wire_lab import record_wire  # loads the Kafka protocol
+
+    progress("asking what Apache Kafka was asked")
+    done = record_wire(run, world=world, seed=seed, sut=sut)
+    return StagePlayed(
+        brokers=done.brokers,
+        counted={"sequences": done.played.total()},
+        skipped={wire.part_name(family): why for family, why in done.not_played.items()},
+    )
+
+
 STAGES: tuple[Stage, ...] = (
+    Stage(name=wire.WIRE, parts=wire.planned_parts, record=_wire),
     Stage(name="races", parts=campaign.race_parts, record=_races),
     Stage(name="faults", parts=campaign.planned_parts, record=_faults, scripted=False),
 )

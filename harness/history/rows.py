@@ -19,6 +19,7 @@ from .micro_operations import MICRO_OPERATIONS, lay_out_micro_operations
 from .pairing import Operation, Pairing
 from .plan_tables import plan_row, skip_row
 from .sends import Emit, Row, SendBook, named, told_offset, whole
+from .sequence_table import SEQUENCE_REQUEST, lay_out_sequence_answer
 
 REGISTER_CALLS: Final = frozenset(
     {
@@ -66,6 +67,17 @@ class RowBuilder:
             "step": lambda _: None,  # what was done, not what came of it
         }
 
+        self._further: dict[str, Callable[[Operation, Row], None]] = {
+            "produce": lambda attempt, _: self._sends.settle(attempt),
+            "end_txn": self._transaction_row,
+            "metadata": self._leader_row,
+            SEQUENCE_REQUEST: lambda closed, row: lay_out_sequence_answer(closed, row, emit),
+            **dict.fromkeys(_GROUP_OFFSETS, self._group_offset_row),
+            **dict.fromkeys(
+                MICRO_OPERATIONS, lambda closed, row: lay_out_micro_operations(closed, row, emit)
+            ),
+        }
+
     def feed(self, event: Event) -> None:
         """Take one event into account."""
         try:
@@ -98,16 +110,8 @@ class RowBuilder:
             layouts.append(self._register_row)
         elif shared["topic"] is not None and shared["partition"] is not None:
             layouts.append(self._response_row)
-        if operation.invoke["f"] == "produce":
-            layouts.append(lambda attempt, _: self._sends.settle(attempt))
-        elif operation.invoke["f"] in _GROUP_OFFSETS:
-            layouts.append(self._group_offset_row)
-        elif operation.invoke["f"] == "end_txn":
-            layouts.append(self._transaction_row)
-        elif operation.invoke["f"] == "metadata":
-            layouts.append(self._leader_row)
-        elif operation.invoke["f"] in MICRO_OPERATIONS:
-            layouts.append(lambda closed, row: lay_out_micro_operations(closed, row, self._emit))
+        if (further := self._further.get(operation.invoke["f"])) is not None:
+            layouts.append(further)
         for lay_out in layouts:
             try:
                 lay_out(operation, shared)

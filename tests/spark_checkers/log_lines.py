@@ -16,6 +16,7 @@
     fault NAME                                                         a fault is in force
     phase converge bound=20                                            a phase, its bound in ns
     nodes broker-1 ended 1                                             a look at one node
+    ask fetch/x 2 fetch 4 kafka={"a":1} allowed=b => ok {"a":1}        step 2 of a sequence
 
 `fail -` is no answer at all.
 
@@ -27,11 +28,13 @@ Without times each operation ends before the next begins.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from harness.history.recorder import SUSPENDED
+from harness.history.sequence_table import SEQUENCE_REQUEST
 
 Event = dict[str, Any]
 RECORD = re.compile(
@@ -73,6 +76,9 @@ def _lines(
     if call in ("fault", "suspend", "phase", "nodes"):
         yield from _around(call, arguments, topic)
         return
+    if call == "ask":
+        yield from _asked(arguments, outcome)
+        return
     named = {"pe": "0"} | dict(word.split("=") for word in arguments if "=" in word)
     plain = [word for word in arguments if "=" not in word]
     partition = None if named.get("p") == "-" else int(named.get("p", 0))
@@ -85,6 +91,23 @@ def _lines(
         failed = outcome[0] != "ok" and len(outcome) > 1
         error = (None if outcome[1] == "-" else outcome[1]) if failed else "NONE"
         yield {"type": outcome[0], "f": asked["f"], "error": error} | shared | answered
+
+
+def _asked(arguments: list[str], outcome: list[str]) -> Iterator[Event]:
+    """A request of a recorded sequence, and what became of it."""
+    sequence, step, api, version, *more = arguments
+    told = dict(word.split("=", 1) for word in more)
+    shared: Event = {"kind": "op", "f": SEQUENCE_REQUEST, "node": 1}
+    asked: Event = {"sequence": sequence, "step": int(step), "api": api, "version": int(version)}
+    if "kafka" in told:
+        asked["expected"] = json.loads(told["kafka"])
+    if "allowed" in told:
+        asked["allowed"] = [told["allowed"]]
+    yield shared | {"type": "invoke"} | asked
+    if outcome[:1] == ["ok"]:
+        yield shared | {"type": "ok", "error": 0, "answer": json.loads(outcome[1])}
+    elif outcome:
+        yield shared | {"type": "info", "error": "NOT_PREPARED", "detail": outcome[1]}
 
 
 def _around(call: str, arguments: list[str], topic: str) -> Iterator[Event]:

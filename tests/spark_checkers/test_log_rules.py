@@ -18,10 +18,11 @@ import log_breaches
 import log_histories
 import log_legal
 import pytest
+import sequence_histories
 from log_breaches import OTHERS_SEE_IT
 from log_lines import events_of
 from log_windows import BESIDE_WINDOWS
-from log_words import WORDS
+from log_words import WORDS as LOG_WORDS
 
 import harness.history as history_package
 from conformance.catalogue import CATALOGUE
@@ -34,9 +35,16 @@ from spark_checkers.judge_history import load_tables
 from spark_checkers.side_by_side import JudgingProfile, ground_folder, lay_out_batch, table_folder
 from spark_checkers.view_catalogue import view_sql
 
-HISTORIES = {**log_histories.HISTORIES, **liveness_histories.HISTORIES}
-ALSO_BAD = {**log_breaches.ALSO_BAD, **liveness_histories.ALSO_BAD}
-LEGAL = {**log_legal.LEGAL, **liveness_histories.LEGAL}
+_OF_SEQUENCES = sequence_histories.HISTORIES
+HISTORIES = {**log_histories.HISTORIES, **liveness_histories.HISTORIES, **_OF_SEQUENCES}
+ALSO_BAD = {
+    **log_breaches.ALSO_BAD,
+    **liveness_histories.ALSO_BAD,
+    **sequence_histories.ALSO_BAD,
+}
+LEGAL = {**log_legal.LEGAL, **liveness_histories.LEGAL, **sequence_histories.LEGAL}
+WORDS = LOG_WORDS | sequence_histories.WORDS
+NO_TOPIC = {"KFK-095", "KFK-097", *_OF_SEQUENCES}
 RULES = [rule for rule in CATALOGUE.of_profiles(["classic"]).judged() if rule.id >= "KFK-030"]
 HEADER = {"kind": "header", "format": 1, "run": "1", "sut": "x", "world": "process"}
 TEXTS = {
@@ -100,7 +108,7 @@ def test_the_history_that_breaks_the_rule_is_flagged_in_words(rule: str, results
     result = results[f"{rule}, broken"][rule]
 
     assert (result.violations > 0, result.broken) == (True, "")
-    assert result.findings[0].topic == (None if rule in ("KFK-095", "KFK-097") else "t")
+    assert result.findings[0].topic == (None if rule in NO_TOPIC else "t")
     assert f"op {result.findings[0].op}: {result.findings[0].seen}" == WORDS[rule]
 
 
