@@ -122,7 +122,7 @@ def _wire(
     done = record_wire(run, world=world, seed=seed, sut=sut)
     return StagePlayed(
         brokers=done.brokers,
-        counted={"sequences": done.played.total()},
+        counted={"sequence": done.played.total()},
         skipped={wire.part_name(family): why for family, why in done.not_played.items()},
     )
 
