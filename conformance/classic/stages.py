@@ -7,7 +7,7 @@ system, the whole run shows. What could not be played of it is told by the name 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from conformance.classic import campaign, wire
@@ -20,9 +20,13 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagePlayed:
-    """The brokers that were found, what was played, which parts were not, with the reason."""
+    """The brokers that were found, what was played, which parts were not, with the reason.
+
+    `levers` is the set that the lab had (`harness.sut.lever_sets`), told by one of the stages.
+    """
 
     brokers: tuple[int, ...] = ()
+    levers: str = ""
     counted: Mapping[str, int] = field(default_factory=dict)
     skipped: Mapping[str, str] = field(default_factory=dict)
 
@@ -70,9 +74,36 @@ def _faults(
     done = record_classic(run, world=world, seed=seed, sut=sut, probes=probes, progress=progress)
     return StagePlayed(
         brokers=done.brokers,
+        levers=done.levers,
         counted={"campaign": 1},
         skipped={campaign.part_name(fault): why for fault, why in done.not_played.items()},
     )
+
+
+def _races(
+    run: Run,
+    *,
+    world: str,
+    seed: int,
+    sut: Sut,
+    probes: frozenset[str],
+    progress: Progress,
+) -> StagePlayed:
+    """Short programs of how replication is known to go wrong."""
+    from conformance.classic.races import record_races
+    from conformance.mutants import ONLY_SIMULATED
+
+    done = record_races(
+        run,
+        campaign.RACES,
+        world=world,
+        seed=seed,
+        sut=sut,
+        simulated_only=frozenset(ONLY_SIMULATED),
+        progress=progress,
+    )
+    skipped = {campaign.race_name(race): why for race, why in done.skipped.items()}
+    return replace(done, skipped=skipped)
 
 
 def _wire(
@@ -97,6 +128,7 @@ def _wire(
 
 
 STAGES: tuple[Stage, ...] = (
-    Stage(name="faults", parts=campaign.planned_parts, record=_faults),
     Stage(name=wire.WIRE, parts=wire.planned_parts, record=_wire),
+    Stage(name="races", parts=campaign.race_parts, record=_races),
+    Stage(name="faults", parts=campaign.planned_parts, record=_faults, scripted=False),
 )

@@ -44,7 +44,7 @@ ALSO_BAD = {
 }
 LEGAL = {**log_legal.LEGAL, **liveness_histories.LEGAL, **sequence_histories.LEGAL}
 WORDS = LOG_WORDS | sequence_histories.WORDS
-NO_TOPIC = {"KFK-095", *_OF_SEQUENCES}
+NO_TOPIC = {"KFK-095", "KFK-097", *_OF_SEQUENCES}
 RULES = [rule for rule in CATALOGUE.of_profiles(["classic"]).judged() if rule.id >= "KFK-030"]
 HEADER = {"kind": "header", "format": 1, "run": "1", "sut": "x", "world": "process"}
 TEXTS = {
