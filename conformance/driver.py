@@ -21,6 +21,7 @@ from harness.steps.player import Player
 from harness.steps.step import Step
 from harness.steps.vocabulary import Speaks
 from harness.workloads.boundary_steps import BoundarySteps
+from harness.workloads.edge_steps import EdgeSteps
 from harness.workloads.look_steps import LookSteps
 from harness.workloads.object_steps import ObjectSteps
 from harness.workloads.partition_load import AtWork, Load
@@ -37,6 +38,7 @@ VOCABULARIES = (
     LoadSteps,
     ClientsSteps,
     PartitionSteps,
+    EdgeSteps,
     ObjectSteps,
     LookSteps,
     BoundarySteps,
@@ -94,7 +96,8 @@ class Driver:
             spared=lambda: UNSOUND if phases.unsound else "",
             stir=together.send_all,
         )
-        return faults, phases, LoadSteps(load, clients, campaign), together, alone
+        edges = EdgeSteps(on, self.watcher, campaign)
+        return faults, phases, LoadSteps(load, clients, campaign), together, alone, edges
 
     def __enter__(self) -> Self:
         return self

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from conformance.classic import campaign
+from conformance.classic import campaign, edges
 from harness.history import Run
 from harness.history.plan import Part
 from harness.sut import Sut
@@ -71,4 +71,24 @@ def _faults(
     )
 
 
-STAGES: tuple[Stage, ...] = (Stage(name="faults", parts=campaign.planned_parts, record=_faults),)
+def _edges(
+    run: Run,
+    *,
+    world: str,
+    seed: int,
+    sut: Sut,
+    probes: frozenset[str],
+    progress: Progress,
+) -> StagePlayed:
+    """Clients at every bound of logs."""
+    from conformance.classic.edges_lab import record_edges
+
+    progress("clients at the edges")
+    brokers, skipped = record_edges(run, world=world, seed=seed, sut=sut)
+    return StagePlayed(brokers=brokers, counted={"edges": 1}, skipped=skipped)
+
+
+STAGES: tuple[Stage, ...] = (
+    Stage(name="faults", parts=campaign.planned_parts, record=_faults),
+    Stage(name="edges", parts=edges.planned_parts, record=_edges),
+)

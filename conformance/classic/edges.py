@@ -1,0 +1,286 @@
+"""The stage `edges` of the profile `classic`: clients at every bound of logs, on a small cluster.
+
+Producers come back with batches, sequence numbers and epochs of every kind; readers begin and end
+at every bound; retention, rolled segments and forgotten producers at tiny settings; a follower that
+lags one batch, too few replicas in sync, brokers that restart, are killed and lose power while
+several partitions of several topics are written to. What a deployment does not offer is left out.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from harness.deployments.plan import QUICK_TO_NOTICE, DeploymentPlan
+from harness.history.plan import Part
+from harness.steps.step import LAB, NEMESIS, Step
+from nemesis.schedule import Strike
+
+EDGES = "edges"  # the stage and its first topic
+PROFILE = "classic"
+TURNS, STAMPS, AGED, BULKY = "turns", "stamps", "aged", "bulky"
+
+EXPIRATION_MS = 60_000
+RETENTION_MS = 600_000
+SEGMENT_MS = 10_000
+RETENTION_BYTES = 3_000
+BATCH_BYTES = 400
+SETTINGS = MappingProxyType(
+    {
+        **QUICK_TO_NOTICE,
+        "log.retention.check.interval.ms": "400",
+        "log.initial.task.delay.ms": "400",
+        "producer.id.expiration.ms": str(EXPIRATION_MS),
+        "producer.id.expiration.check.interval.ms": "400",
+    }
+)
+# Small segments: an index of few entries is full after as many batches.
+SMALL = "index.interval.bytes=0,segment.index.bytes=36"
+TOPICS: Mapping[str, tuple[int, str]] = MappingProxyType(
+    {
+        TURNS: (3, "min.insync.replicas=2"),
+        STAMPS: (2, f"min.insync.replicas=2,{SMALL}"),
+        AGED: (2, f"retention.ms={RETENTION_MS},segment.ms={SEGMENT_MS}"),
+        BULKY: (2, f"retention.bytes={RETENTION_BYTES},{SMALL}"),
+    }
+)
+
+BEHIND = "followers of turns-0 <-> leader of turns-0"
+FAULTS: Mapping[str, Strike] = MappingProxyType(
+    {
+        "lag": Strike("cut", BEHIND),
+        "restart": Strike("restart", "leader of turns-1"),
+        "kill": Strike("kill", "leader of stamps-0"),
+        "lose-power": Strike("lose-power", "leader of stamps-1"),
+    }
+)
+REQUESTS, RETENTION, EXPIRY = "requests", "retention", "expiry"
+OF_RETENTION: tuple[str, ...] = ()
+OF_EXPIRY: tuple[str, ...] = ()
+
+
+def plan_of(mutants: tuple[str, ...] = ()) -> DeploymentPlan:
+    """The cluster that the stage plays on, where the lab starts it."""
+    return DeploymentPlan(brokers=3, racks=("a", "b", "c"), properties=SETTINGS, mutants=mutants)
+
+
+def part_name(part: str) -> str:
+    """What the plan calls a part of the stage."""
+    return f"{EDGES}/{part}"
+
+
+def planned_parts() -> tuple[Part, ...]:
+    """What needs levers, or settings of a cluster that the lab has started."""
+    return (
+        Part(name=part_name(RETENTION), profile=PROFILE, rules=OF_RETENTION),
+        Part(name=part_name(EXPIRY), profile=PROFILE, rules=OF_EXPIRY),
+        *(
+            Part(
+                name=part_name(fault),
+                profile=PROFILE,
+                rules=(),
+                faults=(strike.fault,),
+                required=False,
+                promised=False,
+                scope="profile",
+            )
+            for fault, strike in FAULTS.items()
+        ),
+    )
+
+
+def edge_steps(
+    seed: int, faults: Sequence[str] = tuple(FAULTS), *, settled: bool = True, bound_ms: int
+) -> list[Step]:
+    """The stage as steps; `settled`: the cluster has the settings of this stage."""
+    chance = random.Random(f"{seed}/edges")
+    told = [_step(LAB, "create"), _edge("settings")]
+    told += [
+        _edge("create", topic=topic, partitions=partitions, configs=configs)
+        for topic, (partitions, configs) in TOPICS.items()
+    ]
+    told += [_edge("settle"), *_producers(chance), *_stamps(chance)]
+    if settled:
+        told += [*_retention(bound_ms), *_expiry(bound_ms)]
+    order = list(faults)
+    chance.shuffle(order)
+    for fault in order:
+        told += [_step(LAB, "nodes"), *_PLAYED[fault](chance)]
+    return [
+        *told,
+        *(_edge("epochs", log=f"{topic}-*") for topic in (TURNS, STAMPS)),
+        _edge("read-all"),
+        _step(LAB, "nodes"),
+    ]
+
+
+def _producers(chance: random.Random) -> Iterator[Step]:
+    """Batches that repeat, skip, wrap; epochs that are old, new, or begin elsewhere than at 0."""
+
+    def sends(log: str, producer: int, epoch: int, sequence: int, count: int = 1) -> Step:
+        said = {"producer": producer, "epoch": epoch, "sequence": sequence, "count": count}
+        return _edge("produce", log=log, **said)
+
+    for number in range(2):
+        log, producer = f"{TURNS}-{number}", 9001 + number
+        sequence = 0
+        for _ in range(7):
+            count = chance.randint(1, 3)
+            yield sends(log, producer, 0, sequence, count)
+            sequence += count
+        for back in (0, 1, 4, 2, 3):
+            yield _edge("again", log=log, producer=producer, back=back)
+        yield sends(log, producer, 0, sequence + 1)  # one is left out
+        yield sends(log, producer, 0, max(0, sequence - 1))  # one is repeated, in another batch
+        yield sends(log, producer, 0, 0)  # it begins again
+        yield sends(log, producer, 0, sequence, 2)
+        yield _edge("again", log=log, producer=producer, back=0)
+        yield sends(log, producer, 2, 3)  # a new epoch begins at 0
+        yield sends(log, producer, 1, 1)
+        yield sends(log, producer, 2, 0, 2)
+        yield sends(log, producer, 1, sequence + 2)  # the old epoch goes on
+        yield sends(log, producer, 1, 0)
+        yield sends(log, producer, 2, 2)
+        yield _edge("again", log=log, producer=producer, back=1)
+        yield _edge("again", log=log, producer=producer, back=0)
+    # The last sequence number is 2^31-1; another producer, whose first is not 0.
+    log, last = f"{TURNS}-2", (1 << 31) - 1
+    yield sends(log, 9003, 0, last - 2, 2)
+    yield sends(log, 9001, 0, 5, 2)  # of whom this partition knows nothing
+    yield sends(log, 9003, 0, last, 2)  # its second record has 0
+    yield _edge("again", log=log, producer=9003, back=0)
+    yield sends(log, 9003, 0, 2)
+    yield sends(log, 9003, 0, 1)
+    yield sends(log, 9004, 3, last)
+    yield sends(log, 9004, 3, 1)
+    yield sends(log, 9004, 3, 0)
+    yield _edge("again", log=log, producer=9004, back=1)
+    yield _edge("again", log=log, producer=9001, back=0)
+    yield _edge("again", log=log, producer=9003, back=2)
+
+
+def _stamps(chance: random.Random) -> Iterator[Step]:
+    """Timestamps that are equal, fall and rise within batches, between them, across segments."""
+    for number in range(2):
+        log, by = f"{STAMPS}-{number}", chance.randint(2, 9)
+        first = f"0,0,0 {by},{-by},{2 * by} {by} {-3 * by},{-2 * by} {2 * by},{2 * by}"
+        yield _edge("write", log=log, batches=first, codec=("none", "gzip")[number])
+        more = f"{5 * by},{4 * by} {3 * by} {9 * by},{7 * by},{9 * by}"
+        yield _edge("write", log=log, batches=more, codec=("lz4", "none")[number])
+        yield _edge("write", log=log, batches=f"{2 * by},{by},0", codec="snappy")
+        yield _edge("write", log=log, batches="0,1,2", defect="torn")
+        yield _edge("write", log=log, batches="0,1,2,3", defect="misnumbered")
+        yield _edge("read", log=log)
+        yield _edge("search", log=log)
+        yield _edge("delete", log=log, at="beyond")
+        yield _edge("delete", log=log, at="middle")
+        yield _edge("delete", log=log, at="below")
+        yield _edge("delete", log=log, at="start")
+        yield _edge("read", log=log, most=2)
+        yield _edge("search", log=log)
+    yield _edge("write", log=f"{TURNS}-1", batches="0 1,2", acks=1)
+    yield _edge("write", log=f"{TURNS}-2", batches="0,0", acks=0)
+    yield _edge("read", log=f"{TURNS}-*", most=1)
+
+
+def _retention(bound_ms: int) -> Iterator[Step]:
+    """What is too old or too much goes, and nothing else."""
+    for number in range(2):
+        log = f"{AGED}-{number}"
+        old, young = RETENTION_MS + 60_000, RETENTION_MS - 60_000
+        yield _edge("write", log=log, batches="0 1,2", ago=old)
+        if number:
+            yield _edge("write", log=log, batches="0 9", ago=old - 2 * SEGMENT_MS)
+        yield _edge("write", log=log, batches="0 5,1", ago=young)
+        yield _edge("write", log=log, batches="0,0")
+    for number in range(2):
+        batches = " ".join(["0"] * (14 + number))
+        yield _edge("write", log=f"{BULKY}-{number}", batches=batches, size=BATCH_BYTES)
+    yield _edge("retain", log=f"{AGED}-*", bound=bound_ms)
+    yield _edge("retain", log=f"{BULKY}-*", bound=bound_ms)
+    yield _edge("read", log=f"{AGED}-*", most=2)
+    yield _edge("read", log=f"{BULKY}-*", most=1)
+    yield _edge("search", log=f"{AGED}-*")
+
+
+def _expiry(bound_ms: int) -> Iterator[Step]:
+    """A producer that was silent for long is forgotten, one that was not is not."""
+    log = f"{TURNS}-0"
+    for producer, ago in ((9005, EXPIRATION_MS + 5_000), (9006, EXPIRATION_MS // 2)):
+        yield _edge("produce", log=log, producer=producer, epoch=1, sequence=0, count=2, ago=ago)
+    yield _edge("forget", log=log, producer=9005, sequence=7, bound=bound_ms)
+    yield _edge("produce", log=log, producer=9006, epoch=1, sequence=7)
+    yield _edge("again", log=log, producer=9006)
+    yield _edge("produce", log=log, producer=9006, epoch=1, sequence=2)
+
+
+def _strike(fault: str) -> Step:
+    strike = FAULTS[fault]
+    return _step(NEMESIS, strike.fault, target=strike.target, part=part_name(fault))
+
+
+def _end(fault: str) -> Step:
+    return _step(NEMESIS, "end", fault=FAULTS[fault].fault)
+
+
+def _lag(chance: random.Random) -> Iterator[Step]:
+    """Followers lag one batch; then too few are in sync; then the leader falls."""
+    log = f"{TURNS}-0"
+    yield _strike("lag")
+    yield _edge("write", log=log, batches="0,0", acks=1)
+    yield _edge("write", log=log, batches="0", timeout=200)
+    yield _edge("delete", log=log, at="beyond")
+    yield _edge("read", log=log, most=0)
+    yield _edge("look", log=log)
+    yield _step(LAB, "wait", ms=2500)
+    for _ in range(2):
+        yield _edge("look", log=log)
+        yield _edge("write", log=log, batches="0,0")
+        yield _edge("write", log=log, batches="0", acks=1)
+        yield _edge("look", log=log)
+    yield _end("lag")
+    yield _edge("settle")
+    yield _edge("write", log=log, batches="0 0,1")
+    yield _edge("read-all", log=f"{TURNS}-*")
+
+
+def _down(fault: str, topic: str) -> Any:
+    def played(chance: random.Random) -> Iterator[Step]:
+        """A broker goes and comes back; producers go on where they stopped."""
+        yield _edge("write", log=f"{topic}-*", batches="0 1,0")
+        yield _strike(fault)
+        yield _step(LAB, "wait", ms=2500)
+        yield _edge("write", log="*", batches="0 1,0")
+        for producer, log in ((9001, f"{TURNS}-0"), (9002, f"{TURNS}-1"), (9003, f"{TURNS}-2")):
+            yield _edge("again", log=log, producer=producer)
+        yield _end(fault)
+        yield _edge("settle")
+        for producer, log in ((9001, f"{TURNS}-0"), (9002, f"{TURNS}-1")):
+            yield _edge("again", log=log, producer=producer)
+        yield _edge("epochs", log=f"{topic}-*")
+        yield _edge("read-all", limit=300)
+        yield _edge("search", log=f"{STAMPS}-*")
+        yield _edge("delete", log=f"{topic}-{chance.randrange(2)}", at="middle")
+        yield _edge("epochs", log=f"{topic}-*")
+
+    return played
+
+
+_PLAYED: Mapping[str, Any] = MappingProxyType(
+    {
+        "lag": _lag,
+        "restart": _down("restart", TURNS),
+        "kill": _down("kill", STAMPS),
+        "lose-power": _down("lose-power", STAMPS),
+    }
+)
+
+
+def _edge(verb: str, **arguments: Any) -> Step:
+    return _step(EDGES, verb, **arguments)
+
+
+def _step(actor: str, verb: str, **arguments: Any) -> Step:
+    return Step(actor=actor, verb=verb, arguments=MappingProxyType(arguments))

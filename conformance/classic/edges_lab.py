@@ -1,0 +1,71 @@
+"""Recording the stage `edges` into a run."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+
+from conformance.classic.edges import (
+    EDGES,
+    EXPIRY,
+    FAULTS,
+    RETENTION,
+    TOPICS,
+    edge_steps,
+    part_name,
+    plan_of,
+)
+from conformance.driver import Driver
+from harness.clients.admin import Refused, delete_topic
+from harness.clients.raw import RawClient
+from harness.deployments.deploy import deploy
+from harness.deployments.deployment import Deployment
+from harness.deployments.sim import SimDeployment
+from harness.errors import CannotConnect, LabBroken
+from harness.history import Run
+from harness.sut import Sut
+from nemesis import faults as nemesis
+from nemesis.offered import not_offered
+
+BOUND_MS = 20_000  # for what is too old to go
+NOT_STARTED = "the lab has not started its brokers, and its settings are not those of this stage"
+
+
+def record_edges(
+    run: Run, *, world: str, seed: int, sut: Sut
+) -> tuple[tuple[int, ...], dict[str, str]]:
+    """Play the stage; the brokers that were found, and which parts were not played, and why."""
+    started = sut.adapter.started
+    with deploy(sut, plan_of(sut.mutants), run=run, world=world, seed=seed, shard=EDGES) as on:
+        skipped = {
+            name: why
+            for name, strike in FAULTS.items()
+            if (why := not_offered(on, nemesis.FAULTS[strike.fault], strike.target)) is not None
+        }
+        steps = edge_steps(
+            seed,
+            [one for one in FAULTS if one not in skipped],
+            settled=started,
+            bound_ms=BOUND_MS,
+        )
+        if not started:
+            skipped |= {RETENTION: NOT_STARTED, EXPIRY: NOT_STARTED}
+        chance = random.Random(f"{seed}/edges/targets")
+        with Driver(on, topic=EDGES, chance=chance) as driver:
+            try:
+                driver.play(steps)
+            except Refused as reason:
+                raise CannotConnect(f"the stage {EDGES} cannot be played: {reason}") from None
+        if not started:
+            on.run(_tidy_up(on))
+        if isinstance(on, SimDeployment) and on.sim.uncaught and not sut.mutants:
+            raise LabBroken(f"a node of the reference left an error uncaught: {on.sim.uncaught[0]}")
+        return on.known, {part_name(part): why for part, why in skipped.items()}
+
+
+async def _tidy_up(on: Deployment) -> None:
+    """On a cluster that stays, the topics do not."""
+    for topic in (EDGES, *TOPICS):
+        client = RawClient(on.network, on.address(on.brokers[0]))
+        with suppress(Refused, OSError, TimeoutError):
+            await delete_topic(client, on.recorder.topic(topic))
