@@ -2,7 +2,8 @@
 
 ``package.module:name`` and ``path/to/file.py:name`` both work. In the module, the sequence
 ``MUTANTS`` and every module-level mutant are searched; the part after the colon is the mutant's
-own ``name``, not the name of the variable that holds it. A file is executed once per process.
+own ``name``, not the name of the variable that holds it. A module that has too many to list offers
+``find_mutant(name)`` instead. A file is executed once per process.
 Everything wrong with a reference is reported as a MutantError in one sentence: these come from a
 user's command line.
 """
@@ -25,12 +26,21 @@ def load_mutant(reference: str) -> Mutant | SqlMutant:
         raise MutantError(
             f"{reference!r} names no mutant; write package.module:name or path/to/file.py:name"
         )
+    find = getattr(_load(source), "find_mutant", None)
+    if find is not None:
+        return _made(source, find(name))
     found = load_mutants(source)
     for mutant in found:
         if mutant.name == name:
             return mutant
     names = ", ".join(mutant.name for mutant in found) or "none at all"
     raise MutantError(f"{source} has no mutant called {name!r}; it has: {names}")
+
+
+def _made(source: str, found: object) -> Mutant | SqlMutant:
+    if not isinstance(found, Mutant | SqlMutant):
+        raise MutantError(f"find_mutant of {source} gave no mutant")
+    return found
 
 
 def load_mutants(source: str) -> tuple[Mutant | SqlMutant, ...]:

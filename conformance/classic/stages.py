@@ -44,11 +44,15 @@ class PlaysStage(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """A name, what of it stands in the plan of a run, and who plays it."""
+    """A name, what of it stands in the plan of a run, and who plays it.
+
+    In a `scripted` one nothing is drawn: it is a list of requests or steps.
+    """
 
     name: str
     parts: Callable[[], tuple[Part, ...]]
     record: PlaysStage
+    scripted: bool = True
 
 
 def _faults(

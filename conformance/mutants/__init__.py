@@ -46,7 +46,7 @@ def of_the_register(world: str) -> dict[str, AnyMutant]:
     if world == "sim":
         return dict(_named((boundary, boundary_sql)))
     named = dict(_named((boundary, boundary_sql, boundary_races)))
-    return {ref: mutant for ref, mutant in named.items() if _shows_in_processes(mutant)}
+    return {ref: mutant for ref, mutant in named.items() if shows_in_processes(mutant)}
 
 
 def of_the_cluster(world: str) -> dict[str, AnyMutant]:
@@ -60,7 +60,8 @@ def of_the_cluster(world: str) -> dict[str, AnyMutant]:
     }
 
 
-def _shows_in_processes(mutant: AnyMutant) -> bool:
+def shows_in_processes(mutant: AnyMutant) -> bool:
+    """Whether a decision about the register is made where it is in the database."""
     return isinstance(mutant, SqlMutant) or mutant.decision in MADE_BESIDE_THE_DATABASE
 
 

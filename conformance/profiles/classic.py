@@ -68,6 +68,29 @@ class Classic(Profile):
     def _stages(self, plan: Plan) -> tuple[Stage, ...]:
         return tuple(one for one in STAGES if not plan.stages or one.name in plan.stages)
 
+    def stages(self) -> tuple[str, ...]:
+        """In the order in which they are played."""
+        return tuple(one.name for one in STAGES)
+
+    def scripted(self) -> tuple[str, ...]:
+        """Those that are lists of requests or steps."""
+        return tuple(one.name for one in STAGES if one.scripted)
+
+    def programs(self, world: str) -> tuple[str, ...]:
+        """Those of its mutants."""
+        from conformance.programs import recorded_programs
+
+        unseen = self.left_out(world)
+        return tuple(name for name in recorded_programs() if name not in unseen)
+
+    def record_program(
+        self, name: str, folder: Path, *, world: str, mutants: tuple[str, ...]
+    ) -> Sequence[Path]:
+        """On a cluster of its own."""
+        from conformance.programs import record_programs, recorded_programs
+
+        return record_programs(folder, [recorded_programs()[name]], world=world, mutants=mutants)
+
     def mutants(self, world: str) -> Mapping[str, AnyMutant]:
         """Those of the cluster for which a program is recorded."""
         from conformance.mutants import of_the_cluster

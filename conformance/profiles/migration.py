@@ -88,6 +88,12 @@ class Migration(Profile):
 
         return of_the_register(world)
 
+    def shows(self, mutant: AnyMutant, world: str) -> bool:
+        """In processes the register is in PostgreSQL, where most choices are made in SQL."""
+        from conformance.mutants import shows_in_processes
+
+        return world == "sim" or shows_in_processes(mutant)
+
     def control_plane(self, mutant: AnyMutant | None, world: str) -> str:
         """SQL mutants need the database; in `sim` everything else runs in memory."""
         return "postgres" if isinstance(mutant, SqlMutant) else in_world(world)

@@ -143,11 +143,35 @@ class Profile:
         """The names of the faults that a scenario injects."""
         return ()
 
+    # ── what it detects ──────────────────────────────────────────────────────────────────────────
+
+    def stages(self) -> tuple[str, ...]:
+        """The stages of its default run, if it has several; each can be played alone."""
+        return ()
+
+    def scripted(self) -> tuple[str, ...]:
+        """Those of them in which nothing is drawn."""
+        return ()
+
+    def programs(self, world: str) -> tuple[str, ...]:
+        """Short programs that are no part of the default run."""
+        return ()
+
+    def record_program(
+        self, name: str, folder: Path, *, world: str, mutants: tuple[str, ...]
+    ) -> Sequence[Path]:
+        """Play one of them."""
+        raise NotImplementedError
+
     # ── self-check ───────────────────────────────────────────────────────────────────────────────
 
     def mutants(self, world: str) -> Mapping[str, AnyMutant]:
         """The built-in mutants that can show in a world, by reference."""
         return {}
+
+    def shows(self, mutant: AnyMutant, world: str) -> bool:
+        """Whether the decision of a mutant is made at all in a world."""
+        return True
 
     def left_out(self, world: str) -> Mapping[str, str]:
         """Mutants that cannot show in a world, by name, and why not."""

@@ -300,10 +300,49 @@ def selfcheck(
     rule: Rules = None,
     world: Annotated[str, typer.Option(help="sim or process.")] = "sim",
     mutants: Annotated[Path | None, typer.Option(help="A file with mutants of yours.")] = None,
-    record: Annotated[bool, typer.Option(help="Renew conformance/kill_matrix.json.")] = False,
+    derived: Annotated[
+        bool, typer.Option("--derived", help="Mutants derived from every decision.")
+    ] = False,
+    decision: Annotated[
+        list[str] | None, typer.Option(help="With --derived: of these decisions only.")
+    ] = None,
+    profile: Annotated[
+        list[str] | None, typer.Option(help="With --derived: of these profiles only.")
+    ] = None,
+    by: Annotated[
+        str, typer.Option(help="With --derived: programs, or campaign (the default run).")
+    ] = "programs",
+    levers: Annotated[
+        str,
+        typer.Option(help="With --derived: address, process-hook, process-hook-and-cuts or all."),
+    ] = "all",
+    sample: Annotated[
+        int, typer.Option(help="With --derived: so many, the same each time; 0 is all.")
+    ] = 0,
+    seed: Annotated[int, typer.Option(help="With --derived: of what is played.")] = 1,
+    record: Annotated[
+        bool,
+        typer.Option(help="Renew conformance/kill_matrix.json, or detection.json if derived."),
+    ] = False,
     as_json: Json = False,
 ) -> int:
     """Prove the judges: every mutant must be caught through recorded evidence."""
+    if derived:
+        from harness.cli import derived as detection
+
+        return detection.run(
+            detection.Options(
+                decisions=decision or (),
+                profiles=profile or (),
+                by=by,
+                world=world,
+                levers=levers,
+                sample=sample,
+                seed=seed,
+                record=record,
+                as_json=as_json,
+            )
+        )
     from harness.cli.selfcheck import run
 
     return run(rules=rule or (), world=world, mutants=mutants, as_json=as_json, record=record)

@@ -6,14 +6,16 @@ simulation.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from harness.deployments.deployment import Deployment
 from harness.deployments.plan import DeploymentPlan
 from harness.history import Run
 from harness.sut import Sut
+from harness.sut.lever_sets import LEVER_SETS
 
 Opened = AbstractContextManager[Deployment]
 
@@ -62,7 +64,7 @@ def deploy(
     With `records_effects` a simulation records every effect of every node.
     """
     sut.adapter.check_world(sut, world)
-    return OPENERS[sut.adapter.name, world](
+    opened = OPENERS[sut.adapter.name, world](
         Asked(
             sut=sut,
             plan=plan,
@@ -73,6 +75,20 @@ def deploy(
             records_effects=records_effects,
         )
     )
+    allowed = LEVER_SETS[sut.reference.levers] if sut.reference and plan.brokers else None
+    return opened if allowed is None else _limited(opened, allowed)
+
+
+@contextmanager
+def _limited(opened: Opened, allowed: frozenset[str]) -> Iterator[Deployment]:
+    """A cluster that offers and shows no more than one that the lab has not started."""
+    with opened as deployment:
+        levers = deployment.levers
+        withheld = dict.fromkeys(sorted(levers.offered - allowed), "it is withheld")
+        levers.not_offered = MappingProxyType({**levers.not_offered, **withheld})
+        levers.offered &= allowed
+        deployment.probes = frozenset()
+        yield deployment
 
 
 @opens("reference", "sim")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from harness.errors import UsageError
 from harness.processes.kafka_release import VERSION
 from harness.sut.adapter import ADAPTERS, BROKERS, CONTROL_PLANE, OBJECT_STORE, Adapter, register
+from harness.sut.lever_sets import ALL, LEVER_SETS
 from harness.sut.model import Reference, Sut
 
 CONTROL_PLANES: tuple[str, ...] = ("memory", "postgres")
@@ -12,17 +13,23 @@ _STARTED = "{sut} is started by the lab; external are systems of SUT files"
 
 
 def reference_sut(
-    *, control_plane: str | None = None, mutants: tuple[str, ...] = (), version: str = "2026.1"
+    *,
+    control_plane: str | None = None,
+    mutants: tuple[str, ...] = (),
+    levers: str = ALL,
+    version: str = "2026.1",
 ) -> Sut:
     """The built-in reference, whole or with decisions made wrong on purpose."""
     if control_plane is not None and control_plane not in CONTROL_PLANES:
         known = ", ".join(CONTROL_PLANES)
         raise UsageError(f"the reference has no control plane {control_plane!r}; known: {known}")
+    if levers not in LEVER_SETS:
+        raise UsageError(f"there are no levers {levers!r}; known: {', '.join(LEVER_SETS)}")
     return Sut(
         name="reference",
         version=version,
         profiles=("classic", "migration"),
-        reference=Reference(control_plane=control_plane, mutants=mutants),
+        reference=Reference(control_plane=control_plane, mutants=mutants, levers=levers),
     )
 
 

@@ -16,6 +16,7 @@ from types import MappingProxyType
 
 from harness.errors import UsageError
 from harness.sut.adapter import Adapter, adapter_of
+from harness.sut.lever_sets import ALL
 
 Setting = str | int | float | bool
 
@@ -78,10 +79,12 @@ class Waiver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """The built-in system: which control plane (None: the world's own), which mutants."""
+    """The built-in system: which control plane (None: the world's own), which mutants, and how far
+    the lab may reach into it."""
 
     control_plane: str | None = None
     mutants: tuple[str, ...] = ()
+    levers: str = ALL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +110,12 @@ class Sut:
     def mutants(self) -> tuple[str, ...]:
         """The mutants of the reference that it runs with."""
         return self.reference.mutants if self.reference else ()
+
+    @property
+    def started(self) -> bool:
+        """Whether the lab starts it, as it likes; else it is as it is found."""
+        limited = self.reference is not None and self.reference.levers != ALL
+        return self.adapter.started and not limited
 
     def client_settings(self, environment: Mapping[str, str]) -> dict[str, Setting]:
         """The settings with each `${NAME}` filled in; for the client's eyes only."""

@@ -1,0 +1,130 @@
+"""Mutants of Python decisions, derived from their source.
+
+A mutant is the function with one edit, compiled beside the original: it sees the same globals, so
+the decisions it asks are asked late, as the original asks them. An edit that compiles to the code
+of the original, or of an edit before it, is no mutant.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from types import CodeType, FunctionType
+
+from conformance.derived.edits import Edit, edits
+from reference_impl.decisions import Decision, Mutant
+
+MOST_TURNS = 100_000
+"""After so many turns of one loop a mutant is said to loop for ever."""
+
+SHOWN = 80  # characters of what was changed
+_TURNS = "turns_of_a_mutant"
+
+
+def derive(decision: Decision) -> Iterator[Mutant]:
+    """The mutants of a decision, in the order of its text."""
+    if not isinstance(decision.function, FunctionType):
+        return
+    original = decision.function
+    tree = _tree_of(original)
+    known = {_meaning(_compiled(_bounded(tree)))}
+    times: dict[tuple[str, str, str], int] = {}
+    for edit in edits(tree, original.__globals__):
+        what = (edit.operator, edit.old, edit.new)
+        times[what] = times.get(what, 0) + 1
+        code = _compiled(_bounded(edit.tree))
+        if _meaning(code) in known:
+            continue
+        known.add(_meaning(code))
+        yield Mutant(
+            name=mutant_name(decision.name, *what, times[what]),
+            decision=decision.name,
+            replace=_beside(original, code),
+            why=_told(edit),
+        )
+
+
+def mutant_name(decision: str, operator: str, old: str, new: str, occurrence: int) -> str:
+    """A name that does not depend on lines: by what is replaced, by what, the how-manieth time."""
+    digest = hashlib.sha256(f"{operator}\0{old}\0{new}\0{occurrence}".encode()).hexdigest()
+    return f"{decision}/{operator}-{digest[:4]}"
+
+
+def _told(edit: Edit) -> str:
+    if not edit.old:
+        return f"it answers {edit.new} whatever is asked"
+    old, new = " ".join(edit.old.split()), " ".join(edit.new.split())
+    pairs = enumerate(zip(old, new, strict=False))
+    same = next((at for at, (one, other) in pairs if one != other), 0)
+    begin = 0 if same < SHOWN // 2 else old.rfind(" ", 0, same - SHOWN // 4) + 1
+    return f"`{_short(old, begin)}` becomes `{_short(new, begin)}`"
+
+
+def _short(text: str, begin: int) -> str:
+    """From there on, and not longer than a line."""
+    shown = text[begin:] if len(text) - begin <= SHOWN else f"{text[begin : begin + SHOWN]}…"
+    return f"…{shown}" if begin else shown
+
+
+def _tree_of(function: Callable[..., object]) -> ast.FunctionDef:
+    module = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    (found,) = module.body
+    if not isinstance(found, ast.FunctionDef):
+        raise TypeError(f"{function} is no function")
+    found.decorator_list = []
+    return found
+
+
+def _bounded(tree: ast.FunctionDef) -> ast.FunctionDef:
+    """The function with a limit on the turns of its loops."""
+    if not any(isinstance(node, ast.While) for node in ast.walk(tree)):
+        return tree
+
+    class Bound(ast.NodeTransformer):
+        def visit_While(self, node: ast.While) -> list[ast.stmt]:
+            self.generic_visit(node)
+            begin, *turn = ast.parse(
+                f"{_TURNS} = 0\n"
+                f"{_TURNS} += 1\n"
+                f"if {_TURNS} > {MOST_TURNS}: raise RuntimeError('a mutant loops for ever')"
+            ).body
+            node.body = [*turn, *node.body]
+            return [begin, node]
+
+    made = Bound().visit(ast.parse(ast.unparse(tree)).body[0])
+    assert isinstance(made, ast.FunctionDef)
+    return ast.fix_missing_locations(made)
+
+
+def _compiled(tree: ast.FunctionDef) -> CodeType:
+    module = ast.Module(body=[tree], type_ignores=[])
+    code = compile(ast.fix_missing_locations(module), f"<mutant of {tree.name}>", "exec")
+    return next(
+        one for one in code.co_consts if isinstance(one, CodeType) and one.co_name == tree.name
+    )
+
+
+def _beside(original: FunctionType, code: CodeType) -> Callable[..., object]:
+    made = FunctionType(code, original.__globals__, original.__name__, original.__defaults__)
+    made.__kwdefaults__ = original.__kwdefaults__
+    return made
+
+
+def _meaning(code: CodeType) -> tuple[object, ...]:
+    """What a code object does, apart from where it stands."""
+    constants = tuple(
+        _meaning(one) if isinstance(one, CodeType) else (type(one).__name__, repr(one))
+        for one in code.co_consts
+    )
+    return (
+        code.co_code,
+        constants,
+        code.co_names,
+        code.co_varnames,
+        code.co_freevars,
+        code.co_cellvars,
+        code.co_exceptiontable,
+    )

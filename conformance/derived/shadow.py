@@ -1,0 +1,94 @@
+"""Shadow evaluation: during one sound run every mutant is asked beside its original.
+
+The run takes the answers of the originals and is the run it would have been. Of each mutant is
+noted whether it ever answered differently, and on what. In a simulation one that never did changes
+nothing in that run and needs no run of its own.
+
+    with shadowing(mutants) as shadow:
+        ...                                  # a sound run in this process
+    shadow.differing                         # mutant name -> the first call where it differed
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from reference_impl.decisions import Mutant, mutated, original
+
+SHOWN = 300  # characters of a call
+
+
+class Shadow:
+    """Which mutants answered differently, and which decisions were asked how often."""
+
+    def __init__(self) -> None:
+        self.differing: dict[str, str] = {}
+        self.asked: dict[str, int] = {}
+        self._asking = False
+
+    def of(self, decision: str, mutants: Iterable[Mutant]) -> Mutant:
+        """The decision as it is, with its mutants asked beside it."""
+        function, waiting = original(decision), list(mutants)
+
+        def ask(*args: object, **kwargs: object) -> object:
+            if self._asking:  # a mutant asks other decisions: what they would say is not the run's
+                return function(*args, **kwargs)
+            self.asked[decision] = self.asked.get(decision, 0) + 1
+            given = _kept(args) if waiting else args
+            answer = function(*args, **kwargs)
+            self._asking = True
+            try:
+                for mutant in waiting[:]:
+                    said = _said(mutant, _kept(given), kwargs)
+                    if not _same(said, answer):
+                        waiting.remove(mutant)
+                        self.differing[mutant.name] = _told(given, kwargs, answer, said)
+            finally:
+                self._asking = False
+            return answer
+
+        return Mutant(name=f"shadow of {decision}", decision=decision, replace=ask)
+
+
+@contextmanager
+def shadowing(mutants: Iterable[Mutant]) -> Iterator[Shadow]:
+    """Ask mutants beside their originals in this process until the block ends."""
+    shadow = Shadow()
+    grouped: dict[str, list[Mutant]] = {}
+    for mutant in mutants:
+        grouped.setdefault(mutant.decision, []).append(mutant)
+    with mutated(*(shadow.of(decision, some) for decision, some in grouped.items())):
+        yield shadow
+
+
+def _kept(args: tuple[object, ...]) -> tuple[object, ...]:
+    """Arguments as they are before a call: whoever draws from chance moves it on."""
+    return tuple(copy.deepcopy(one) if isinstance(one, random.Random) else one for one in args)
+
+
+class _Raised:
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def __repr__(self) -> str:
+        return f"{type(self.error).__name__}: {self.error}"
+
+
+def _said(mutant: Mutant, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+    call: Callable[..., object] = mutant.replace
+    try:
+        return call(*args, **kwargs)
+    except Exception as error:  # what a mutant raises where the original answers is a difference
+        return _Raised(error)
+
+
+def _same(said: object, answer: object) -> bool:
+    return type(said) is type(answer) and said == answer
+
+
+def _told(args: tuple[object, ...], kwargs: dict[str, object], answer: object, said: object) -> str:
+    given = ", ".join([*map(repr, args), *(f"{name}={one!r}" for name, one in kwargs.items())])
+    return f"({given[:SHOWN]}) gives {repr(answer)[:SHOWN]}, the mutant {repr(said)[:SHOWN]}"

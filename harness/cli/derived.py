@@ -1,0 +1,216 @@
+"""The body of `selfcheck --derived`: what a plan detects of mutants that were not chosen."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from conformance.derived import AnyMutant, derived_mutants
+from conformance.derived.detection import BROKE, DETECTED, Measurement, Result, measure
+from conformance.derived.plays import BY, PROGRAMS
+from conformance.derived.rates import Rate, by_decision, counting, write_rates
+from conformance.derived.survivors import Survivor, survivors
+from conformance.profiles import profile_of
+from harness.cli.progress import Stage, plural
+from harness.errors import UsageError
+from harness.sut.lever_sets import LEVER_SETS, SAID
+from reference_impl.decisions import SqlMutant, find_decision
+from reports.terminal import called_as, wrapped
+
+KEPT = Path(".tidemark") / "derived"
+SHOWN = 40  # survivors that are told; --json has them all
+CODE = ("reference_impl", "harness", "conformance", "nemesis", "spark_checkers")
+SOURCES = (".py", ".sql", ".steps", ".json", ".toml", ".tsv")
+_NOT_CODE = ("survivors.toml", "detection.json", "kill_matrix.json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What was asked for."""
+
+    decisions: Sequence[str] = ()
+    profiles: Sequence[str] = ()
+    by: str = PROGRAMS
+    world: str = "sim"
+    levers: str = "all"
+    sample: int = 0
+    seed: int = 1
+    record: bool = False
+    as_json: bool = False
+
+
+def run(options: Options) -> int:
+    """0 once everything was measured; the rate is told, not judged."""
+    _check(options)
+    chosen = _chosen(options)
+    argued = survivors()
+    stage = Stage(sys.stderr if options.as_json else sys.stdout)
+    stage.say(
+        f"selfcheck · {plural(len(chosen), 'derived mutant')} · by {options.by}"
+        f" · world {options.world} · {SAID[options.levers]}"
+    )
+    how = Measurement(
+        by=options.by,
+        world=options.world,
+        levers=options.levers,
+        seed=options.seed,
+        workers=os.cpu_count() or 1,
+        kept=KEPT / f"{_key(options)}.jsonl",
+    )
+    with stage("mutants") as line:
+        results = measure(chosen, how, line.progress)
+        line.done(f"{plural(len(results), 'mutant')} measured")
+    rates = _rates(chosen, results, argued, options)
+    if options.as_json:
+        print(json.dumps(_document(chosen, results, rates, argued), indent=1))
+    for text in _lines(chosen, results, rates, argued):
+        stage.say(text)
+    if options.record:
+        write_rates(rates)
+    return 0
+
+
+def _check(options: Options) -> None:
+    if options.by not in BY:
+        raise UsageError(f"mutants are measured by {' or '.join(BY)}, not by {options.by!r}")
+    if options.world not in ("sim", "process"):
+        raise UsageError(f"selfcheck runs in sim or process, not in {options.world!r}")
+    if options.levers not in LEVER_SETS:
+        known = ", ".join(LEVER_SETS)
+        raise UsageError(f"there are no levers {options.levers!r}; known: {known}")
+    if options.sample < 0:
+        raise UsageError("a sample has one mutant at least")
+    if options.record and (options.decisions or options.seed != 1):
+        raise UsageError("only a whole measurement with seed 1 is recorded")
+
+
+def _chosen(options: Options) -> dict[str, AnyMutant]:
+    wanted = {find_decision(name).name for name in options.decisions}
+    found = {
+        ref: one
+        for ref, one in derived_mutants().items()
+        if (not wanted or one.decision in wanted)
+        and (not options.profiles or profile_of(one).name in options.profiles)
+        and profile_of(one).shows(one, options.world)
+    }
+    if not found:
+        raise UsageError(f"no mutant is derived from {', '.join(sorted(wanted)) or 'anything'}")
+    return _sampled(found, options.sample) if options.sample else found
+
+
+def _sampled(mutants: Mapping[str, AnyMutant], size: int) -> dict[str, AnyMutant]:
+    """A fixed sample, so many, from every decision its share: by the hash of their names.
+
+    Mutants of one decision follow each other; every n-th of that order is drawn.
+    """
+    ordered = sorted(mutants, key=lambda ref: (mutants[ref].decision, _digest(ref)))
+    count = min(size, len(ordered))
+    drawn = {ordered[(2 * at + 1) * len(ordered) // (2 * count)] for at in range(count)}
+    return {ref: one for ref, one in mutants.items() if ref in drawn}
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _key(options: Options) -> str:
+    """Of the code and of what is measured: results of other code are no results."""
+    root = Path(__file__).parents[2]
+    digest = hashlib.sha256()
+    for package in CODE:
+        for path in sorted((root / package).rglob("*")):
+            if path.suffix in SOURCES and path.name not in _NOT_CODE:
+                digest.update(f"{path.relative_to(root)}\0".encode())
+                digest.update(path.read_bytes())
+    plan = (options.by, options.world, options.levers, str(options.seed))
+    return f"{'-'.join(plan)}-{digest.hexdigest()[:12]}"
+
+
+def _rates(
+    chosen: Mapping[str, AnyMutant],
+    results: Sequence[Result],
+    argued: Mapping[str, Survivor],
+    options: Options,
+) -> list[Rate]:
+    """One for each profile and kind of mutant."""
+    of = {one.name: one for one in chosen.values()}
+    groups: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        mutant = of[result.mutant]
+        kind = "sql" if isinstance(mutant, SqlMutant) else "python"
+        groups.setdefault((profile_of(mutant).name, kind), []).append(result)
+    return [
+        Rate(
+            profile=profile,
+            kind=kind,
+            by=options.by,
+            world=options.world,
+            levers=options.levers,
+            mutants=len(counted := counting(some, argued)),
+            detected=sum(one.outcome == DETECTED for one in counted),
+            argued_away=len(some) - len(counted),
+            sample=options.sample,
+        )
+        for (profile, kind), some in groups.items()
+    ]
+
+
+def _document(
+    chosen: Mapping[str, AnyMutant],
+    results: Sequence[Result],
+    rates: Sequence[Rate],
+    argued: Mapping[str, Survivor],
+) -> dict[str, object]:
+    why = {one.name: one.why for one in chosen.values()}
+    return {
+        "rates": [{**asdict(one), "percent": one.percent} for one in rates],
+        "mutants": [
+            {
+                **asdict(one),
+                "why": why[one.mutant],
+                "argued": asdict(argued[one.mutant]) if one.mutant in argued else None,
+            }
+            for one in results
+        ],
+    }
+
+
+def _lines(
+    chosen: Mapping[str, AnyMutant],
+    results: Sequence[Result],
+    rates: Sequence[Rate],
+    argued: Mapping[str, Survivor],
+) -> Iterator[str]:
+    yield ""
+    yield _row("decision", "detected", "survived", "unreached", "broke", "argued")
+    for row in by_decision(results, argued):
+        counts = (row.detected, row.survived, row.not_reached, row.broke, row.argued_away)
+        yield _row(row.decision, *counts)
+    left = [one for one in counting(results, argued) if one.outcome != DETECTED]
+    why = {one.name: one.why for one in chosen.values()}
+    yield ""
+    for one in left[:SHOWN]:
+        yield f"× {one.mutant}  {one.outcome}"
+        yield from wrapped("    ", why[one.mutant])
+        if one.outcome == BROKE:
+            yield from wrapped("    ", one.detail)
+    if len(left) > SHOWN:
+        yield f"  and {len(left) - SHOWN} more; --json has them all"
+    yield ""
+    for rate in rates:
+        yield (
+            f"{rate.profile}, {rate.kind}: detects {rate.percent} % of"
+            f" {rate.mutants} known breakages, {rate.argued_away} argued away"
+        )
+    if left:
+        reference = next(ref for ref, one in chosen.items() if one.name == left[0].mutant)
+        yield f"repeat: {called_as()} certify --world sim --engine inline --mutant '{reference}'"
+
+
+def _row(name: str, *counts: object) -> str:
+    return f"{name:<34}" + "".join(f"{one:>9}" for one in counts)
