@@ -86,6 +86,11 @@ class Driver:
         phases = PhaseSteps(
             clients, load, at_work, self.watcher, campaign=campaign, bound_s=bound_s
         )
+
+        def given_up() -> str:
+            return UNSOUND if phases.unsound or edges.unsound else ""
+
+        edges = EdgeSteps(on, self.watcher, campaign=campaign, bound_s=bound_s, spared=given_up)
         alone = PartitionSteps(clients, at_work, elections)
         together = ClientsSteps(alone, clients, load, at_work)
         faults = NemesisSteps(
@@ -93,10 +98,9 @@ class Driver:
             self.nemesis,
             partition=f"{clients.topic}-0",
             most=most_faults,
-            spared=lambda: UNSOUND if phases.unsound else "",
+            spared=given_up,
             stir=together.send_all,
         )
-        edges = EdgeSteps(on, self.watcher, campaign)
         return faults, phases, LoadSteps(load, clients, campaign), together, alone, edges
 
     def __enter__(self) -> Self:

@@ -25,7 +25,7 @@ TURNS, STAMPS, AGED, BULKY = "turns", "stamps", "aged", "bulky"
 EXPIRATION_MS = 60_000
 RETENTION_MS = 600_000
 SEGMENT_MS = 10_000
-RETENTION_BYTES = 3_000
+RETENTION_BYTES = 1_500
 BATCH_BYTES = 400
 SETTINGS = MappingProxyType(
     {
@@ -51,6 +51,8 @@ BEHIND = "followers of turns-0 <-> leader of turns-0"
 FAULTS: Mapping[str, Strike] = MappingProxyType(
     {
         "lag": Strike("cut", BEHIND),
+        "diverge": Strike("cut", BEHIND),
+        "fall": Strike("kill", "leader of turns-0"),
         "restart": Strike("restart", "leader of turns-1"),
         "kill": Strike("kill", "leader of stamps-0"),
         "lose-power": Strike("lose-power", "leader of stamps-1"),
@@ -96,7 +98,7 @@ def edge_steps(
 ) -> list[Step]:
     """The stage as steps; `settled`: the cluster has the settings of this stage."""
     chance = random.Random(f"{seed}/edges")
-    told = [_step(LAB, "create"), _edge("settings")]
+    told = [_step(LAB, "create"), *_recovers(), _edge("settings")]
     told += [
         _edge("create", topic=topic, partitions=partitions, configs=configs)
         for topic, (partitions, configs) in TOPICS.items()
@@ -104,14 +106,15 @@ def edge_steps(
     told += [_edge("settle"), *_producers(chance), *_stamps(chance)]
     if settled:
         told += [*_retention(bound_ms), *_expiry(bound_ms)]
-    order = list(faults)
+    order = [one for one in faults if one in _PLAYED and (one != "diverge" or "fall" in faults)]
     chance.shuffle(order)
     for fault in order:
-        told += [_step(LAB, "nodes"), *_PLAYED[fault](chance)]
+        told += [_step(LAB, "nodes"), *_PLAYED[fault](chance), *_recovers()]
     return [
         *told,
         *(_edge("epochs", log=f"{topic}-*") for topic in (TURNS, STAMPS)),
         _edge("read-all"),
+        *_recovers(),
         _step(LAB, "nodes"),
     ]
 
@@ -176,10 +179,15 @@ def _stamps(chance: random.Random) -> Iterator[Step]:
         yield _edge("search", log=log)
         yield _edge("delete", log=log, at="beyond")
         yield _edge("delete", log=log, at="middle")
+        yield _edge("read-all", log=log)
         yield _edge("delete", log=log, at="below")
         yield _edge("delete", log=log, at="start")
         yield _edge("read", log=log, most=2)
         yield _edge("search", log=log)
+    yield _edge("delete", log=f"{STAMPS}-1", at="end")
+    yield _edge("read", log=f"{STAMPS}-1")
+    yield _edge("write", log=f"{STAMPS}-1", batches="0 1,2,1 3")
+    yield _edge("delete", log=f"{TURNS}-2", at="-1")
     yield _edge("write", log=f"{TURNS}-1", batches="0 1,2", acks=1)
     yield _edge("write", log=f"{TURNS}-2", batches="0,0", acks=0)
     yield _edge("read", log=f"{TURNS}-*", most=1)
@@ -196,10 +204,11 @@ def _retention(bound_ms: int) -> Iterator[Step]:
         yield _edge("write", log=log, batches="0 5,1", ago=young)
         yield _edge("write", log=log, batches="0,0")
     for number in range(2):
-        batches = " ".join(["0"] * (14 + number))
+        batches = " ".join(["0"] * (24 + number))
         yield _edge("write", log=f"{BULKY}-{number}", batches=batches, size=BATCH_BYTES)
-    yield _edge("retain", log=f"{AGED}-*", bound=bound_ms)
-    yield _edge("retain", log=f"{BULKY}-*", bound=bound_ms)
+    yield _edge("retain", log=f"{AGED}-0", least=3, bound=bound_ms)
+    yield _edge("retain", log=f"{AGED}-1", least=5, bound=bound_ms)
+    yield _edge("retain", log=f"{BULKY}-*", least=8, bound=bound_ms)
     yield _edge("read", log=f"{AGED}-*", most=2)
     yield _edge("read", log=f"{BULKY}-*", most=1)
     yield _edge("search", log=f"{AGED}-*")
@@ -246,6 +255,24 @@ def _lag(chance: random.Random) -> Iterator[Step]:
     yield _edge("read-all", log=f"{TURNS}-*")
 
 
+def _diverge(chance: random.Random) -> Iterator[Step]:
+    """A leader appends what its followers do not have, and falls; they go on without it."""
+    log = f"{TURNS}-0"
+    yield _strike("diverge")
+    yield _edge("write", log=log, batches="0,0 0", acks=1)
+    yield _edge("write", log=log, batches="0", timeout=200)
+    yield _edge("read", log=log, most=0)
+    yield _step(NEMESIS, "kill", target=f"leader of {log}", part=part_name("fall"))
+    yield _step(LAB, "wait", ms=2500)
+    yield _edge("write", log=log, batches="0 0,1 0")
+    yield _edge("epochs", log=log)
+    yield _step(NEMESIS, "heal-all")
+    yield _edge("settle")
+    yield _edge("write", log=log, batches="0")
+    yield _edge("epochs", log=log)
+    yield _edge("read-all", log=f"{TURNS}-*")
+
+
 def _down(fault: str, topic: str) -> Any:
     def played(chance: random.Random) -> Iterator[Step]:
         """A broker goes and comes back; producers go on where they stopped."""
@@ -271,11 +298,16 @@ def _down(fault: str, topic: str) -> Any:
 _PLAYED: Mapping[str, Any] = MappingProxyType(
     {
         "lag": _lag,
+        "diverge": _diverge,
         "restart": _down("restart", TURNS),
         "kill": _down("kill", STAMPS),
         "lose-power": _down("lose-power", STAMPS),
     }
 )
+
+
+def _recovers() -> list[Step]:
+    return [_step(LAB, "converge"), _step(LAB, "progress")]
 
 
 def _edge(verb: str, **arguments: Any) -> Step:

@@ -104,7 +104,7 @@ def records_in(data: bytes, offset: int) -> list[list[Any]]:
 
 
 def batch_size(data: bytes) -> int:
-    """How many bytes the first batch has, whether all of them are there or not; 0: there is none."""
+    """How many bytes the first batch has, all of them there or not; 0 if there is none."""
     return 12 + int.from_bytes(data[8:12], "big") if len(data) >= 12 else 0
 
 

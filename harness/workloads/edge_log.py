@@ -82,8 +82,15 @@ class EdgeLog(PartitionClients):
         name = self._fresh()
         values = [f"{name}-{number}".ljust(size, ".") for number in range(len(stamps))]
         records = list(zip(values, stamps, strict=True))
-        said = {"producer": producer, "codec": codec, "defect": defect, "timeout_ms": timeout_ms}
-        return await self._sent(name, records, acks=acks, **said)
+        return await self._sent(
+            name,
+            records,
+            acks=acks,
+            producer=producer,
+            codec=codec,
+            defect=defect,
+            timeout_ms=timeout_ms,
+        )
 
     async def again(self, batch: KnownBatch) -> Outcome | None:
         """Send a batch that was acknowledged once more, as a client does that lost the answer."""

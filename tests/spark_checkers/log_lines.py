@@ -16,6 +16,10 @@
     fault NAME                                                         a fault is in force
     phase converge bound=20                                            a phase, its bound in ns
     nodes broker-1 ended 1                                             a look at one node
+    wall 5000                                                          the time of day, in ms
+    created retention.ms=1000 => ok                                    a topic and its configs
+    described NAME=1000       => ok                                    settings of a broker
+    fetch 0 max=100           => ok a@0 hw=1 bytes=80 first=80         limit, bytes, first batch
 
 `fail -` is no answer at all.
 
@@ -39,6 +43,7 @@ RECORD = re.compile(
 )
 LISTED = {"latest": -1, "earliest": -2, "max": -3}
 OFFSETS = {"hw": "high_watermark", "lso": "last_stable_offset", "start": "log_start_offset"}
+PLACES = OFFSETS | {"prefer": "preferred_read_replica", "first": "first_batch_bytes"}
 STAMP = 1000
 
 
@@ -70,10 +75,12 @@ def _lines(
         yield {"kind": "fault", "phase": "begin", **name}
         yield {"kind": "fault", "phase": "end", **name}
         return
-    if call in ("fault", "suspend", "phase", "nodes"):
+    if call in ("fault", "suspend", "phase", "nodes", "wall"):
         yield from _around(call, arguments, topic)
         return
-    named = {"pe": "0"} | dict(word.split("=") for word in arguments if "=" in word)
+    named = {"pe": "0"} | dict(
+        one.split("=") for word in arguments if "=" in word for one in word.split(",")
+    )
     plain = [word for word in arguments if "=" not in word]
     partition = None if named.get("p") == "-" else int(named.get("p", 0))
     shared: Event = {"kind": "op", "topic": topic, "partition": partition}
@@ -94,6 +101,8 @@ def _around(call: str, arguments: list[str], topic: str) -> Iterator[Event]:
         code_of = {"exit_code": int(code[0])} if code else {}
         row = {"node": name, "state": state, "on_purpose": "purpose" in state, **code_of}
         yield {"kind": "probe", "what": "nodes", "rows": [row]}
+    elif call == "wall":
+        yield {"kind": "probe", "what": "clock", "rows": [{"now_ms": int(arguments[0])}]}
     elif call == "phase":
         bound_s = int(arguments[1].removeprefix("bound=")) / 1_000_000_000
         about = {"kind": "phase", "campaign": topic, "name": arguments[0]}
@@ -139,12 +148,13 @@ def _fetch(
     asked: Event = {"f": "fetch", "offset": int(plain[0]), **_isolation(plain)}
     if "request" in named:
         asked["request"] = f"{topic}-{named['request']}"
+    if "max" in named:
+        asked["max_bytes"] = int(named["max"])
     if outcome[0] != "ok":
         return asked, {}
     answered: Event = {"records": [_read(word) for word in outcome[1:] if "@" in word]}
     for name, _, value in (word.partition("=") for word in outcome[1:] if "=" in word):
-        place = "preferred_read_replica" if name == "prefer" else OFFSETS[name]
-        answered[place] = int(value)
+        answered[PLACES.get(name, name)] = int(value)
     return asked, answered
 
 
@@ -191,6 +201,18 @@ def _leader(
     return {"f": "metadata", "look": int(named["look"])}, answered
 
 
+def _created(topic: str, plain: list[str], named: dict[str, str], *_: object) -> Asked:
+    return {"f": "create_topics", "value": _configs(named)}, {}
+
+
+def _described(topic: str, plain: list[str], named: dict[str, str], *_: object) -> Asked:
+    return {"f": "describe_configs"}, {"value": _configs(named)}
+
+
+def _configs(named: dict[str, str]) -> dict[str, str]:
+    return {name: value for name, value in named.items() if "." in name}
+
+
 def _commit(topic: str, plain: list[str], *_: object) -> Asked:
     return {"f": "offset_commit", "group": f"{topic}-{plain[0]}", "offset": int(plain[1])}, {}
 
@@ -219,6 +241,8 @@ _CALLS: dict[str, Any] = {
     "told": _told,
     "end": _end,
     "leader": _leader,
+    "created": _created,
+    "described": _described,
 }
 
 

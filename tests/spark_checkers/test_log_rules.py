@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import edge_histories
 import liveness_histories
 import log_breaches
 import log_histories
@@ -21,7 +22,7 @@ import pytest
 from log_breaches import OTHERS_SEE_IT
 from log_lines import events_of
 from log_windows import BESIDE_WINDOWS
-from log_words import WORDS
+from log_words import WORDS as LOG_WORDS
 
 import harness.history as history_package
 from conformance.catalogue import CATALOGUE
@@ -34,9 +35,17 @@ from spark_checkers.judge_history import load_tables
 from spark_checkers.side_by_side import JudgingProfile, ground_folder, lay_out_batch, table_folder
 from spark_checkers.view_catalogue import view_sql
 
-HISTORIES = {**log_histories.HISTORIES, **liveness_histories.HISTORIES}
-ALSO_BAD = {**log_breaches.ALSO_BAD, **liveness_histories.ALSO_BAD}
-LEGAL = {**log_legal.LEGAL, **liveness_histories.LEGAL}
+HISTORIES = {
+    **log_histories.HISTORIES,
+    **liveness_histories.HISTORIES,
+    **edge_histories.HISTORIES,
+}
+ALSO_BAD = {
+    **log_breaches.ALSO_BAD,
+    **liveness_histories.ALSO_BAD,
+    **edge_histories.ALSO_BAD,
+}
+LEGAL = {**log_legal.LEGAL, **liveness_histories.LEGAL, **edge_histories.LEGAL}
 RULES = [rule for rule in CATALOGUE.of_profiles(["classic"]).judged() if rule.id >= "KFK-030"]
 HEADER = {"kind": "header", "format": 1, "run": "1", "sut": "x", "world": "process"}
 TEXTS = {
@@ -51,6 +60,7 @@ TEXTS = {
     **{name: text for name, (_, _, text) in OTHERS_SEE_IT.items()},
     **LEGAL,
 }
+WORDS = {**LOG_WORDS, **edge_histories.WORDS}
 Results = dict[str, dict[str, RuleResult]]
 
 
@@ -190,7 +200,7 @@ def test_stretches_of_time_are_cut_by_what_the_rules_rest_on() -> None:
         "durable": ("KFK-030", "KFK-032"),
         "led": ("KFK-054",),
         "running": ("KFK-049", "KFK-050", "KFK-051", "KFK-052"),
-        "led and running": ("KFK-065", "KFK-066"),
+        "led and running": ("KFK-065", "KFK-066", "KFK-160", "KFK-161"),
         "led and kept": ("KFK-061", "KFK-062", "KFK-063"),
     }
     names = {name for rule in RULES for name in rule.assumes}

@@ -3,6 +3,7 @@
 from conformance.catalogue.kafka import (
     answers,
     appends,
+    edges,
     fetches,
     jepsen,
     lineage,
@@ -18,4 +19,5 @@ RULES = (
     *watermarks.RULES,
     *lineage.RULES,
     *liveness.RULES,
+    *edges.RULES,
 )
