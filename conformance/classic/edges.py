@@ -27,6 +27,7 @@ RETENTION_MS = 600_000
 SEGMENT_MS = 10_000
 RETENTION_BYTES = 1_500
 BATCH_BYTES = 400
+LASTS_S = 2.5
 SETTINGS = MappingProxyType(
     {
         **QUICK_TO_NOTICE,
@@ -58,9 +59,10 @@ FAULTS: Mapping[str, Strike] = MappingProxyType(
         "lose-power": Strike("lose-power", "leader of stamps-1"),
     }
 )
-REQUESTS, RETENTION, EXPIRY = "requests", "retention", "expiry"
-OF_RETENTION: tuple[str, ...] = ()
-OF_EXPIRY: tuple[str, ...] = ()
+RETENTION, EXPIRY = "retention", "expiry"
+OF_RETENTION = ("KFK-163", "KFK-164")
+OF_EXPIRY = ("KFK-155",)
+OF_LAG = ("KFK-165",)
 
 
 def plan_of(mutants: tuple[str, ...] = ()) -> DeploymentPlan:
@@ -82,7 +84,7 @@ def planned_parts() -> tuple[Part, ...]:
             Part(
                 name=part_name(fault),
                 profile=PROFILE,
-                rules=(),
+                rules=OF_LAG if fault == "lag" else (),
                 faults=(strike.fault,),
                 required=False,
                 promised=False,
@@ -94,9 +96,18 @@ def planned_parts() -> tuple[Part, ...]:
 
 
 def edge_steps(
-    seed: int, faults: Sequence[str] = tuple(FAULTS), *, settled: bool = True, bound_ms: int
+    seed: int,
+    faults: Sequence[str] = tuple(FAULTS),
+    *,
+    settled: bool = True,
+    bound_ms: int,
+    pace: float = 1.0,
+    lasts_s: float = LASTS_S,
 ) -> list[Step]:
-    """The stage as steps; `settled`: the cluster has the settings of this stage."""
+    """The stage as steps; `settled`: the cluster has the settings of this stage.
+
+    A fault lasts so many seconds of the world whose pace is given.
+    """
     chance = random.Random(f"{seed}/edges")
     told = [_step(LAB, "create"), *_recovers(), _edge("settings")]
     told += [
@@ -106,10 +117,11 @@ def edge_steps(
     told += [_edge("settle"), *_producers(chance), *_stamps(chance)]
     if settled:
         told += [*_retention(bound_ms), *_expiry(bound_ms)]
+    lasting = _step(LAB, "wait", ms=int(1000 * lasts_s / pace))
     order = [one for one in faults if one in _PLAYED and (one != "diverge" or "fall" in faults)]
     chance.shuffle(order)
     for fault in order:
-        told += [_step(LAB, "nodes"), *_PLAYED[fault](chance), *_recovers()]
+        told += [_step(LAB, "nodes"), *_PLAYED[fault](chance, lasting), *_recovers()]
     return [
         *told,
         *(_edge("epochs", log=f"{topic}-*") for topic in (TURNS, STAMPS)),
@@ -234,7 +246,7 @@ def _end(fault: str) -> Step:
     return _step(NEMESIS, "end", fault=FAULTS[fault].fault)
 
 
-def _lag(chance: random.Random) -> Iterator[Step]:
+def _lag(chance: random.Random, lasting: Step) -> Iterator[Step]:
     """Followers lag one batch; then too few are in sync; then the leader falls."""
     log = f"{TURNS}-0"
     yield _strike("lag")
@@ -243,7 +255,7 @@ def _lag(chance: random.Random) -> Iterator[Step]:
     yield _edge("delete", log=log, at="beyond")
     yield _edge("read", log=log, most=0)
     yield _edge("look", log=log)
-    yield _step(LAB, "wait", ms=2500)
+    yield lasting
     for _ in range(2):
         yield _edge("look", log=log)
         yield _edge("write", log=log, batches="0,0")
@@ -255,7 +267,7 @@ def _lag(chance: random.Random) -> Iterator[Step]:
     yield _edge("read-all", log=f"{TURNS}-*")
 
 
-def _diverge(chance: random.Random) -> Iterator[Step]:
+def _diverge(chance: random.Random, lasting: Step) -> Iterator[Step]:
     """A leader appends what its followers do not have, and falls; they go on without it."""
     log = f"{TURNS}-0"
     yield _strike("diverge")
@@ -263,7 +275,7 @@ def _diverge(chance: random.Random) -> Iterator[Step]:
     yield _edge("write", log=log, batches="0", timeout=200)
     yield _edge("read", log=log, most=0)
     yield _step(NEMESIS, "kill", target=f"leader of {log}", part=part_name("fall"))
-    yield _step(LAB, "wait", ms=2500)
+    yield lasting
     yield _edge("write", log=log, batches="0 0,1 0")
     yield _edge("epochs", log=log)
     yield _step(NEMESIS, "heal-all")
@@ -274,11 +286,11 @@ def _diverge(chance: random.Random) -> Iterator[Step]:
 
 
 def _down(fault: str, topic: str) -> Any:
-    def played(chance: random.Random) -> Iterator[Step]:
+    def played(chance: random.Random, lasting: Step) -> Iterator[Step]:
         """A broker goes and comes back; producers go on where they stopped."""
         yield _edge("write", log=f"{topic}-*", batches="0 1,0")
         yield _strike(fault)
-        yield _step(LAB, "wait", ms=2500)
+        yield lasting
         yield _edge("write", log="*", batches="0 1,0")
         for producer, log in ((9001, f"{TURNS}-0"), (9002, f"{TURNS}-1"), (9003, f"{TURNS}-2")):
             yield _edge("again", log=log, producer=producer)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from contextlib import suppress
 
 from conformance.classic.edges import (
     EDGES,
     EXPIRY,
     FAULTS,
+    LASTS_S,
     RETENTION,
     TOPICS,
     edge_steps,
@@ -30,11 +32,12 @@ from nemesis.offered import not_offered
 # In which a cluster comes to rest, and what is too old goes: in a simulation retries cost time.
 BOUND_S = {"sim": 10.0}
 LIVE_BOUND_S = 30.0
+NOT_STARTED_LASTS_S = 15.0  # Kafka's own settings take nine seconds to notice that one is gone
 NOT_STARTED = "the lab has not started its brokers, and its settings are not those of this stage"
 
 
 def record_edges(
-    run: Run, *, world: str, seed: int, sut: Sut
+    run: Run, *, world: str, seed: int, sut: Sut, faults: Sequence[str] = tuple(FAULTS)
 ) -> tuple[tuple[int, ...], dict[str, str]]:
     """Play the stage; the brokers that were found, and which parts were not played, and why."""
     started = sut.adapter.started
@@ -47,9 +50,11 @@ def record_edges(
         }
         steps = edge_steps(
             seed,
-            [one for one in FAULTS if one not in skipped],
+            [one for one in faults if one not in skipped],
             settled=started,
             bound_ms=int(1000 * bound_s),
+            pace=on.pace,
+            lasts_s=LASTS_S if started else NOT_STARTED_LASTS_S,
         )
         if not started:
             skipped |= {RETENTION: NOT_STARTED, EXPIRY: NOT_STARTED}

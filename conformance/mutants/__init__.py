@@ -11,6 +11,7 @@ from conformance.mutants import (
     boundary,
     boundary_races,
     boundary_sql,
+    edges,
     recovery,
     replication,
     replication_logs,
@@ -20,7 +21,7 @@ from reference_impl.decisions import Mutant, SqlMutant
 from reference_impl.mutant_files import load_mutants
 
 AnyMutant = Mutant | SqlMutant
-CLUSTER = (replication, replication_logs, admission, serving, recovery)
+CLUSTER = (replication, replication_logs, admission, serving, recovery, edges)
 PROGRAMS = Path(__file__).parents[1] / "programs"  # NAME.steps
 
 # Mutants of the cluster that no program can be relied on to show on real processes, and why not.

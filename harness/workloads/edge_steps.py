@@ -133,7 +133,7 @@ class EdgeSteps(Vocabulary):
         """Append batches with these timestamps, counted from now or from as many ms ago."""
         for one in self._named(log):
             now = self._on.now_ms() - ago
-            for stamps in batches.split():
+            for stamps in str(batches).split():  # one number is read as such
                 await one.append(
                     [now + int(each) for each in stamps.split(",")],
                     acks=acks,
@@ -191,11 +191,11 @@ class EdgeSteps(Vocabulary):
             kept = [each for each in one.batches if each.end > one.log_start][:most]
             for batch in kept:
                 await self._read_batch(one, batch)
+            await one.fetch(one.end + BEYOND)
             ends = sorted({one.log_start, one.end})
             for offset in [each + by for each in ends for by in (-1, 0, 1)]:
                 if offset >= 0:
                     await one.fetch(offset)
-            await one.fetch(one.end + BEYOND)
 
     async def _read_batch(self, log: EdgeLog, batch: KnownBatch) -> None:
         start = max(batch.offset, log.log_start)

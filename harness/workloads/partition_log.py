@@ -287,9 +287,8 @@ class PartitionClients:
         attempt: int = 1,
         producer: tuple[int, int, int] = NO_PRODUCER,
         defect: Defect = Defect.NONE,
-        codec: int = 0,
-        timeout_ms: int = 1000,
         once_connected: Callable[[], Awaitable[None]] | None = None,
+        **how: Any,
     ) -> Outcome:
         async def produce(client: RawClient) -> Outcome:
             if once_connected is not None:
@@ -302,8 +301,7 @@ class PartitionClients:
                 acks=acks,
                 producer=producer,
                 defect=defect,
-                codec=codec,
-                timeout_ms=timeout_ms,
+                **how,
             )
 
         said: dict[str, Any] = {"producer": list(producer)} if producer != NO_PRODUCER else {}

@@ -341,6 +341,6 @@ WORDS: dict[str, str] = {
         "op 16: in the last of 5 looks the log starts at 0; what is below 1 is older than "
         "retention.ms, 1000; the bound is 2e-08 s"
     ),
-    "KFK-165": ("op 4: leader 1 acknowledges it with 1 replicas in sync; min.insync.replicas is 2"),
+    "KFK-165": ("op 4: leader 1 answers NONE with 1 replicas in sync; min.insync.replicas is 2"),
     "KFK-166": ("op 0: node 1 answers an append with acks=1 with NOT_ENOUGH_REPLICAS"),
 }

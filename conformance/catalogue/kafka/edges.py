@@ -18,6 +18,7 @@ from conformance.catalogue.kafka.fragments import (
     READ,
     REPLICATION,
     RUNNING,
+    UNBROKEN,
     kafka_rule,
 )
 from conformance.catalogue.kafka.liveness import LOOKS
@@ -267,6 +268,7 @@ RULES = (
     kafka_rule(
         id="KFK-162",
         section=BOUNDS,
+        unproven=UNBROKEN,
         source="KIP-79",
         sentence="A search by timestamp names the timestamp and the epoch of the record it finds.",
         assumes=DURABLE,
@@ -356,15 +358,16 @@ RULES = (
         id="KFK-165",
         section=REPLICAS,
         source="documentation, Topic configs: min.insync.replicas",
-        sentence="With too few replicas in sync no acks=all append is acknowledged.",
+        sentence="With too few replicas in sync an acks=all append is refused at once.",
         assumes=DURABLE,
         judge=Holds(
             table="appends_short_of_replicas",
             when="acks = -1",
-            holds="type <> 'ok'",
-            show=("node", "in_sync", "min_insync_replicas"),
+            # The append is refused before it is made; it waits for none of them in vain.
+            holds="type <> 'ok' AND coalesce(error <> 'REQUEST_TIMED_OUT', TRUE)",
+            show=("node", "error", "in_sync", "min_insync_replicas"),
             words=(
-                "leader {node} acknowledges it with {in_sync} replicas in sync",
+                "leader {node} answers {error} with {in_sync} replicas in sync",
                 "min.insync.replicas is {min_insync_replicas}",
             ),
         ),
