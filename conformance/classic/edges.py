@@ -22,8 +22,9 @@ EDGES = "edges"  # the stage and its first topic
 PROFILE = "classic"
 TURNS, STAMPS, AGED, BULKY = "turns", "stamps", "aged", "bulky"
 
-EXPIRATION_MS = 60_000
-RETENTION_MS = 600_000
+HOUR_MS = 3_600_000  # longer than any run: what is younger stays for all of it
+EXPIRATION_MS = HOUR_MS
+RETENTION_MS = 10 * HOUR_MS
 SEGMENT_MS = 10_000
 RETENTION_BYTES = 1_500
 BATCH_BYTES = 400
@@ -37,14 +38,14 @@ SETTINGS = MappingProxyType(
         "producer.id.expiration.check.interval.ms": "400",
     }
 )
-# Small segments: an index of few entries is full after as many batches.
-SMALL = "index.interval.bytes=0,segment.index.bytes=36"
+# A segment is rolled by the timestamps of its records: no time has to pass.
+SMALL_MS = 20
 TOPICS: Mapping[str, tuple[int, str]] = MappingProxyType(
     {
         TURNS: (3, "min.insync.replicas=2"),
-        STAMPS: (2, f"min.insync.replicas=2,{SMALL}"),
+        STAMPS: (2, f"min.insync.replicas=2,segment.ms={SMALL_MS},retention.ms=-1"),
         AGED: (2, f"retention.ms={RETENTION_MS},segment.ms={SEGMENT_MS}"),
-        BULKY: (2, f"retention.bytes={RETENTION_BYTES},{SMALL}"),
+        BULKY: (2, f"retention.bytes={RETENTION_BYTES},segment.ms={SMALL_MS}"),
     }
 )
 
@@ -124,7 +125,7 @@ def edge_steps(
         told += [_step(LAB, "nodes"), *_PLAYED[fault](chance, lasting), *_recovers()]
     return [
         *told,
-        *(_edge("epochs", log=f"{topic}-*") for topic in (TURNS, STAMPS)),
+        _edge("epochs", log="*"),
         _edge("read-all"),
         *_recovers(),
         _step(LAB, "nodes"),
@@ -157,9 +158,12 @@ def _producers(chance: random.Random) -> Iterator[Step]:
         yield sends(log, producer, 2, 0, 2)
         yield sends(log, producer, 1, sequence + 2)  # the old epoch goes on
         yield sends(log, producer, 1, 0)
+        yield sends(log, producer, 2, 0, 1)  # it begins like one that is known, and is shorter
         yield sends(log, producer, 2, 2)
         yield _edge("again", log=log, producer=producer, back=1)
         yield _edge("again", log=log, producer=producer, back=0)
+        yield sends(log, producer, 3, 2)
+        yield sends(log, producer, 3, 0, 2)  # the numbers of a batch that is known, in a new epoch
     # The last sequence number is 2^31-1; another producer, whose first is not 0.
     log, last = f"{TURNS}-2", (1 << 31) - 1
     yield sends(log, 9003, 0, last - 2, 2)
@@ -209,14 +213,15 @@ def _retention(bound_ms: int) -> Iterator[Step]:
     """What is too old or too much goes, and nothing else."""
     for number in range(2):
         log = f"{AGED}-{number}"
-        old, young = RETENTION_MS + 60_000, RETENTION_MS - 60_000
+        old, young = RETENTION_MS + HOUR_MS, RETENTION_MS - HOUR_MS
         yield _edge("write", log=log, batches="0 1,2", ago=old)
         if number:
             yield _edge("write", log=log, batches="0 9", ago=old - 2 * SEGMENT_MS)
         yield _edge("write", log=log, batches="0 5,1", ago=young)
         yield _edge("write", log=log, batches="0,0")
     for number in range(2):
-        batches = " ".join(["0"] * (24 + number))
+        stamps = [str(one * SMALL_MS // 2) for one in range(24 + number)]
+        batches = " ".join(stamps)
         yield _edge("write", log=f"{BULKY}-{number}", batches=batches, size=BATCH_BYTES)
     yield _edge("retain", log=f"{AGED}-0", least=3, bound=bound_ms)
     yield _edge("retain", log=f"{AGED}-1", least=5, bound=bound_ms)
@@ -229,7 +234,7 @@ def _retention(bound_ms: int) -> Iterator[Step]:
 def _expiry(bound_ms: int) -> Iterator[Step]:
     """A producer that was silent for long is forgotten, one that was not is not."""
     log = f"{TURNS}-0"
-    for producer, ago in ((9005, EXPIRATION_MS + 5_000), (9006, EXPIRATION_MS // 2)):
+    for producer, ago in ((9005, EXPIRATION_MS + HOUR_MS), (9006, EXPIRATION_MS // 2)):
         yield _edge("produce", log=log, producer=producer, epoch=1, sequence=0, count=2, ago=ago)
     yield _edge("forget", log=log, producer=9005, sequence=7, bound=bound_ms)
     yield _edge("produce", log=log, producer=9006, epoch=1, sequence=7)
@@ -288,10 +293,12 @@ def _diverge(chance: random.Random, lasting: Step) -> Iterator[Step]:
 def _down(fault: str, topic: str) -> Any:
     def played(chance: random.Random, lasting: Step) -> Iterator[Step]:
         """A broker goes and comes back; producers go on where they stopped."""
-        yield _edge("write", log=f"{topic}-*", batches="0 1,0")
+        segments = " ".join(str(2 * SMALL_MS * one) for one in range(5))
+        yield _edge("write", log=f"{topic}-*", batches=f"0 1,0 {segments}")
         yield _strike(fault)
         yield lasting
-        yield _edge("write", log="*", batches="0 1,0")
+        for written in (TURNS, STAMPS, AGED):  # the epochs of the other topic have no records
+            yield _edge("write", log=f"{written}-*", batches="0 1,0")
         for producer, log in ((9001, f"{TURNS}-0"), (9002, f"{TURNS}-1"), (9003, f"{TURNS}-2")):
             yield _edge("again", log=log, producer=producer)
         yield _end(fault)

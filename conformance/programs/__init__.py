@@ -47,7 +47,7 @@ PROPERTIES = {
     "replica.socket.timeout.ms": "1000",
     "replica.high.watermark.checkpoint.interval.ms": "500",
     "log.retention.check.interval.ms": "1000",
-    "producer.id.expiration.ms": "60000",
+    "producer.id.expiration.ms": "3600000",
     "producer.id.expiration.check.interval.ms": "1000",
 }
 # A process that is not given the processor must not look dead.

@@ -168,9 +168,10 @@ async def fetch(
     leader_epoch: int = -1,
     max_wait_ms: int = 100,
     max_bytes: int = 1 << 20,
+    committed: bool = False,
     timeout_s: float = 2.0,
 ) -> Outcome:
-    """Read from an offset on."""
+    """Read from an offset on, committed transactions only if told."""
     partition = fetch_v12.FetchPartition(
         partition=i32(tp.partition),
         current_leader_epoch=i32(leader_epoch),
@@ -182,7 +183,7 @@ async def fetch(
         max_wait=i32Timedelta.parse(timedelta(milliseconds=max_wait_ms)),
         min_bytes=i32(1),
         max_bytes=i32(max_bytes),
-        isolation_level=i8(0),
+        isolation_level=i8(committed),
         session_epoch=i32(-1),
         topics=(fetch_v12.FetchTopic(topic=tp.topic, partitions=(partition,)),),  # type: ignore[arg-type]
         forgotten_topics_data=(),

@@ -125,7 +125,13 @@ class EdgeLog(PartitionClients):
         return self._heard(outcome)
 
     async def fetch(
-        self, offset: int, *, max_bytes: int = 1 << 20, epoch: int | None = None, at: int = -1
+        self,
+        offset: int,
+        *,
+        max_bytes: int = 1 << 20,
+        epoch: int | None = None,
+        at: int = -1,
+        committed: bool = False,
     ) -> Outcome | None:
         """Read at the leader, or at another broker, naming its epoch or another one."""
         if self.leader is None and await self.locate() is None:
@@ -133,14 +139,15 @@ class EdgeLog(PartitionClients):
         assert self.leader is not None
         named = self.leader.epoch if epoch is None else epoch
         fetch = partial(operations.fetch, tp=self.tp, offset=offset, leader_epoch=named)
+        isolation = "read_committed" if committed else "read_uncommitted"
         outcome = await self._asked(
             BY,
             self.leader.leader if at < 0 else at,
             "fetch",
-            lambda client: fetch(client, max_bytes=max_bytes, max_wait_ms=1),
+            lambda client: fetch(client, max_bytes=max_bytes, committed=committed, max_wait_ms=1),
             offset=offset,
             leader_epoch=named,
-            isolation="read_uncommitted",
+            isolation=isolation,
             max_bytes=max_bytes,
         )
         if outcome.type == "ok":

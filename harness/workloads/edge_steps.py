@@ -192,6 +192,8 @@ class EdgeSteps(Vocabulary):
             for batch in kept:
                 await self._read_batch(one, batch)
             await one.fetch(one.end + BEYOND)
+            for offset in (one.log_start, max(one.log_start, one.end - 1), one.end):
+                await one.fetch(offset, committed=True)
             ends = sorted({one.log_start, one.end})
             for offset in [each + by for each in ends for by in (-1, 0, 1)]:
                 if offset >= 0:

@@ -8,10 +8,6 @@ SELECT topic, min(op) AS op,
     AS retention_bytes,
   max(CAST(coalesce(nullif(regexp_extract(value, '"segment[.]ms":"([0-9]+)"', 1), ''), '604800000')
     AS BIGINT)) AS segment_ms,
-  max(CAST(nullif(regexp_extract(value, '"segment[.]index[.]bytes":"([0-9]+)"', 1), '') AS BIGINT))
-    AS segment_index_bytes,
-  max(CAST(nullif(regexp_extract(value, '"index[.]interval[.]bytes":"([0-9]+)"', 1), '') AS BIGINT))
-    AS index_interval_bytes,
   max(CAST(nullif(regexp_extract(value, '"min[.]insync[.]replicas":"([0-9]+)"', 1), '') AS BIGINT))
     AS min_insync_replicas
 FROM ops
