@@ -32,6 +32,8 @@ LASTS_S = 2.5
 SETTINGS = MappingProxyType(
     {
         **QUICK_TO_NOTICE,
+        "replica.high.watermark.checkpoint.interval.ms": "500",
+        "log.flush.offset.checkpoint.interval.ms": "500",
         "log.retention.check.interval.ms": "400",
         "log.initial.task.delay.ms": "400",
         "producer.id.expiration.ms": str(EXPIRATION_MS),

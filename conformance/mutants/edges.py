@@ -61,6 +61,13 @@ MUTANTS = (
         why="a batch that comes again is recognised, and answered with the oldest that is known",
     ),
     Mutant(
+        name="producers-outlive-a-cut",
+        decision="steps-of-a-cut",
+        replace=lambda: ("epochs", "names"),
+        rules=("KFK-031",),
+        why="a batch that was cut off is taken for one that is in the log, and never appended",
+    ),
+    Mutant(
         name="sequences-never-wrap",
         decision="sequence-fits",
         replace=_sequences_never_wrap,
