@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from conformance.classic import campaign
+from conformance.classic import campaign, life_cycle
 from harness.history import Run
 from harness.history.plan import Part
 from harness.sut import Sut
@@ -80,4 +80,28 @@ def _faults(
     )
 
 
-STAGES: tuple[Stage, ...] = (Stage(name="faults", parts=campaign.planned_parts, record=_faults),)
+def _life_cycle(
+    run: Run,
+    *,
+    world: str,
+    seed: int,
+    sut: Sut,
+    probes: frozenset[str],
+    progress: Progress,
+) -> StagePlayed:
+    """Topics created, reassigned and deleted while brokers come and go."""
+    from conformance.classic.life_cycle_lab import record_life_cycle  # loads the Kafka protocol
+
+    done = record_life_cycle(run, world=world, seed=seed, sut=sut, probes=probes, progress=progress)
+    return StagePlayed(
+        brokers=done.brokers,
+        levers=done.levers,
+        counted={"stage": 1},
+        skipped={life_cycle.part_name(name): why for name, why in done.not_played.items()},
+    )
+
+
+STAGES: tuple[Stage, ...] = (
+    Stage(name="faults", parts=campaign.planned_parts, record=_faults),
+    Stage(name=life_cycle.LIFE_CYCLE, parts=life_cycle.planned_parts, record=_life_cycle),
+)

@@ -7,6 +7,7 @@ from conformance.catalogue.kafka import (
     jepsen,
     lineage,
     liveness,
+    replicas,
     watermarks,
 )
 
@@ -18,4 +19,5 @@ RULES = (
     *watermarks.RULES,
     *lineage.RULES,
     *liveness.RULES,
+    *replicas.RULES,
 )
