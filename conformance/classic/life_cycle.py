@@ -15,8 +15,7 @@ from typing import Any
 
 from harness.deployments.plan import CONTROLLER, QUICK_TO_NOTICE, DeploymentPlan, broker_name
 from harness.history.plan import Part
-from harness.steps.step import LAB, NEMESIS, Step
-from harness.workloads.topic_steps import ADMIN
+from harness.steps.step import ADMIN, LAB, NEMESIS, Step
 from nemesis.schedule import Strike
 
 LIFE_CYCLE = "life-cycle"  # the stage and its first topic
@@ -138,7 +137,7 @@ class _Story:
         self.steps.append(_step(NEMESIS, "end", fault=fault, target=target))
 
     def reassign(self, topic: str, partition: int, letters: str) -> None:
-        replicas = letters if letters == "none" else self.ids(letters)
+        replicas = None if letters == "none" else self.ids(letters)
         self.admin("reassign", topic=topic, partition=partition, replicas=replicas)
 
     def appends(self, topic: str, *partitions: int) -> None:

@@ -12,6 +12,7 @@ from conformance.mutants import (
     boundary_races,
     boundary_sql,
     recovery,
+    replicas,
     replication,
     replication_logs,
     serving,
@@ -20,7 +21,7 @@ from reference_impl.decisions import Mutant, SqlMutant
 from reference_impl.mutant_files import load_mutants
 
 AnyMutant = Mutant | SqlMutant
-CLUSTER = (replication, replication_logs, admission, serving, recovery)
+CLUSTER = (replication, replication_logs, replicas, admission, serving, recovery)
 PROGRAMS = Path(__file__).parents[1] / "programs"  # NAME.steps
 
 # Mutants of the cluster that no program can be relied on to show on real processes, and why not.

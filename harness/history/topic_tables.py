@@ -27,13 +27,11 @@ ADMIN: Final = frozenset(
     }
 )
 
-_TOLD = """
+_ASKED = """
 op            bigint  index of the invoke line
 completion    bigint  index of the completion line
 process       bigint  the logical process
 node          bigint  the broker that was asked
-topic         string  topic
-partition     int     partition
 type          string  ok or fail
 error         string  name of the error; null where no answer came
 clock         string  the time domain of began and answered
@@ -41,6 +39,13 @@ began         bigint  when it was asked
 answered      bigint  when it was over
 look          bigint  same for all brokers that were asked together; rises from look to look
 """
+_TOLD = (
+    _ASKED
+    + """
+topic         string  topic
+partition     int     partition
+"""
+)
 
 TOPIC_TABLES: Final[dict[str, tuple[str, str]]] = {
     "partitions_told": (
@@ -75,7 +80,7 @@ offline     boolean  whether it is told to be offline
     ),
     "brokers_told": (
         "broker that a completed describe_cluster names",
-        _TOLD
+        _ASKED
         + """
 broker  bigint   the broker
 rack    string   its rack; null if it has none

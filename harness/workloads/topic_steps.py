@@ -18,13 +18,12 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from harness.steps.step import LAB, Step
+from harness.steps.step import ADMIN, LAB, Step
 from harness.steps.vocabulary import Vocabulary, verb
 from harness.workloads.partition_phases import SKIPPED, UNSOUND
 from harness.workloads.settled import KnownTopic
 from harness.workloads.topics import Topics
 
-ADMIN = "admin"
 BY = "lab-writer"
 SETTLE, LOOK = "settle", "look"  # phases
 
@@ -64,7 +63,7 @@ class AdminSteps(_Spared):
         """Create a topic, with replicas as told or wherever the controller likes."""
         await self._topics.create(
             name,
-            assignments=[_ids(one) for one in on.split(";")] if on else (),
+            assignments=[_ids(one) for one in str(on).split(";")] if on else (),
             partitions=partitions,
             factor=factor,
             min_isr=min_isr,
@@ -96,10 +95,10 @@ class AdminSteps(_Spared):
             await self._topics.configure(known, min_isr=min_isr, unclean=unclean)
 
     @verb(drawn=False)
-    async def reassign(self, step: Step, topic: str, partition: int, replicas: str) -> None:
+    async def reassign(self, step: Step, topic: str, partition: int, replicas: str | None) -> None:
         """Give a partition other replicas, or call that off; ask who comes and goes."""
         if (known := self._there(topic)) is not None:
-            wanted = None if replicas == "none" else _ids(replicas)
+            wanted = None if replicas is None else _ids(replicas)
             await self._topics.reassign(known, partition, wanted)
             await self._topics.list_reassignment(known, partition)
 
@@ -158,5 +157,5 @@ class SettleSteps(_Spared):
         end()
 
 
-def _ids(text: str) -> tuple[int, ...]:
-    return tuple(int(one) for one in text.split(","))
+def _ids(text: object) -> tuple[int, ...]:
+    return tuple(int(one) for one in str(text).split(","))

@@ -18,6 +18,7 @@ import log_breaches
 import log_histories
 import log_legal
 import pytest
+import replica_histories
 from log_breaches import OTHERS_SEE_IT
 from log_lines import events_of
 from log_windows import BESIDE_WINDOWS
@@ -34,9 +35,11 @@ from spark_checkers.judge_history import load_tables
 from spark_checkers.side_by_side import JudgingProfile, ground_folder, lay_out_batch, table_folder
 from spark_checkers.view_catalogue import view_sql
 
-HISTORIES = {**log_histories.HISTORIES, **liveness_histories.HISTORIES}
-ALSO_BAD = {**log_breaches.ALSO_BAD, **liveness_histories.ALSO_BAD}
-LEGAL = {**log_legal.LEGAL, **liveness_histories.LEGAL}
+SOURCES = (log_histories, liveness_histories, replica_histories)
+HISTORIES = {rule: pair for one in SOURCES for rule, pair in one.HISTORIES.items()}
+ALSO_BAD = log_breaches.ALSO_BAD | liveness_histories.ALSO_BAD | replica_histories.ALSO_BAD
+LEGAL = log_legal.LEGAL | liveness_histories.LEGAL | replica_histories.LEGAL
+NO_TOPIC = ("KFK-095", "KFK-145")  # rules about nodes
 RULES = [rule for rule in CATALOGUE.of_profiles(["classic"]).judged() if rule.id >= "KFK-030"]
 HEADER = {"kind": "header", "format": 1, "run": "1", "sut": "x", "world": "process"}
 TEXTS = {
@@ -100,7 +103,7 @@ def test_the_history_that_breaks_the_rule_is_flagged_in_words(rule: str, results
     result = results[f"{rule}, broken"][rule]
 
     assert (result.violations > 0, result.broken) == (True, "")
-    assert result.findings[0].topic == (None if rule == "KFK-095" else "t")
+    assert result.findings[0].topic == (None if rule in NO_TOPIC else "t")
     assert f"op {result.findings[0].op}: {result.findings[0].seen}" == WORDS[rule]
 
 

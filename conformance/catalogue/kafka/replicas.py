@@ -12,7 +12,7 @@ it. How leaders are chosen and who stays eligible is KIP-966 and the KRaft contr
 
 from __future__ import annotations
 
-from conformance.catalogue.kafka.fragments import PROTOCOL, REPLICATION, kafka_rule
+from conformance.catalogue.kafka.fragments import PROTOCOL, REPLICATION, UNBROKEN, kafka_rule
 from harness.rules import Holds
 
 REPLICAS = "Replicas"
@@ -108,6 +108,7 @@ RULES = (
             words=("broker {teller} says {state}", "and another {other_state}", _BOUND),
         ),
         hint="a broker that does not follow the metadata log any more?",
+        unproven=UNBROKEN,
     ),
     kafka_rule(
         id="KFK-135",
@@ -135,7 +136,7 @@ RULES = (
         id="KFK-136",
         section=REPLICAS,
         source=ELR,
-        sentence="Within the bound, a partition that may have a leader has one that is up.",
+        sentence="Within the bound, a partition with an electable replica that is up has a leader.",
         judge=Holds(
             table="settled_groups",
             when="unclear = 0 AND (leader >= 0 OR up_isr > 0 OR (isr_count = 0 AND up_elr > 0) "
@@ -314,6 +315,7 @@ RULES = (
             ),
         ),
         hint="all partitions of a topic come and go in one change",
+        unproven=UNBROKEN,
     ),
     kafka_rule(
         id="KFK-145",
