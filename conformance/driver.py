@@ -34,7 +34,6 @@ from nemesis.fault import State
 from nemesis.nemesis import Nemesis
 from nemesis.steps import NemesisSteps
 
-MOST_SENDS = 1000  # in a program: values, sends and topics of one run have names of their own
 VOCABULARIES = (
     NemesisSteps,
     AdminSteps,
@@ -52,7 +51,7 @@ VOCABULARIES = (
 class Driver:
     """Plays steps, several times if one likes: what is open stays open until it is left.
 
-    `number` tells several drivers of one run apart; a campaign that does not come to rest within
+    Several drivers of one run have a `topic` each; a campaign that does not come to rest within
     `bound_s` is hurt no more; chance, if given, chooses what targets leave open.
     """
 
@@ -63,7 +62,6 @@ class Driver:
         topic: str = "t",
         campaign: str = "",
         bound_s: float = 60.0,
-        number: int = 0,
         most_faults: int | None = None,
         chance: random.Random | None = None,
     ) -> None:
@@ -71,9 +69,10 @@ class Driver:
         self.nemesis = Nemesis(on, chance=chance)
         self.boundary = BoundarySteps(on, self.nemesis)
         self.watcher: Watcher | None = None
+        self._phases: PhaseSteps | None = None
         self.vocabularies: list[Speaks] = [LookSteps(on)]
         if on.brokers:
-            self.clients = PartitionClients(on=on, topic=topic, sends=number * MOST_SENDS)
+            self.clients = PartitionClients(on=on, topic=topic)
             self.vocabularies += self._of_partition(campaign or topic, bound_s, most_faults)
         if on.nodes(Role.OBJECT_STORE):
             self.vocabularies.append(ObjectSteps(on))
@@ -93,6 +92,7 @@ class Driver:
         )
         alone = PartitionSteps(clients, at_work, elections)
         together = ClientsSteps(alone, clients, load, at_work)
+        self._phases = phases
         faults = NemesisSteps(
             on,
             self.nemesis,
@@ -131,6 +131,11 @@ class Driver:
         if self.watcher is not None:
             self.watcher.stop()
         self.deployment.run(self.boundary.finish())
+
+    @property
+    def recovered(self) -> bool:
+        """Whether the cluster came to rest, and its clients made progress, each time it had to."""
+        return self._phases is None or not self._phases.unsound
 
     @property
     def supports(self) -> frozenset[str]:

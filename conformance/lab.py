@@ -8,11 +8,13 @@ worth is said by `spark_checkers.judge`, from the folder alone.
 from __future__ import annotations
 
 import datetime
+from contextlib import suppress
 
 from conformance.catalogue import CATALOGUE
 from conformance.derived.rates import known_rates
 from conformance.profiles import PROFILES, find_profile
 from conformance.profiles.profile import Plan, Played, Profile, Progress
+from harness.errors import DidNotStart
 from harness.history import Run
 from harness.history.plan import LabShard, PlannedWaiver, RunPlan, Skip
 from harness.sut import Sut
@@ -48,8 +50,15 @@ def run_plan(sut: Sut, plan: Plan) -> RunPlan:
 
 
 def smoke(run: Run, sut: Sut, plan: Plan) -> int:
-    """The smoke tests of all profiles; how much was asked."""
-    return sum(profile.smoke(run, sut, plan) for profile in profiles_of(plan))
+    """The smoke tests of all profiles; how much was asked.
+
+    Of a system that does not get ready nothing is asked: the run will show it.
+    """
+    asked = 0
+    for profile in profiles_of(plan):
+        with suppress(DidNotStart):
+            asked += profile.smoke(run, sut, plan)
+    return asked
 
 
 def record(run: Run, sut: Sut, plan: Plan, *, progress: Progress = lambda text: None) -> Played:
@@ -59,7 +68,10 @@ def record(run: Run, sut: Sut, plan: Plan, *, progress: Progress = lambda text: 
     try:
         lab.plan(run_plan(sut, plan))
         for profile in profiles_of(plan):
-            played.add(profile.record(run, sut, plan, progress))
+            try:
+                played.add(profile.record(run, sut, plan, progress))
+            except DidNotStart as failure:
+                lab.found("nodes", failure.nodes)
         for name, reason in played.skipped.items():
             lab.skip(Skip(what="part", name=name, reason=reason))
         for name in sut.profiles:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from conformance.classic.campaign import (
@@ -15,9 +14,9 @@ from conformance.classic.campaign import (
     campaign_steps,
     plan_of,
 )
+from conformance.classic.tidy import tidy_up
 from conformance.driver import Driver
-from harness.clients.admin import Refused, delete_topic
-from harness.clients.raw import RawClient
+from harness.clients.admin import Refused
 from harness.deployments.deploy import deploy
 from harness.deployments.deployment import Deployment
 from harness.deployments.sim import SimDeployment
@@ -78,8 +77,7 @@ def record_classic(
     """
     sut = sut or reference_sut()
     tempo = TEMPO.get(world, Tempo())
-    started = sut.started
-    progress("starting a cluster" if started else "looking for its brokers")
+    progress("starting a cluster" if sut.adapter.started else "looking for its brokers")
     with deploy(sut, plan_of(sut.mutants), run=run, world=world, seed=seed, shard=SHARD) as on:
         not_played = out_of_reach(on)
         steps = campaign_steps(
@@ -96,8 +94,7 @@ def record_classic(
             except Refused as reason:
                 raise CannotConnect(f"no campaign can be played: {reason}") from None
         look_around(on, probes)
-        if not started:
-            on.run(_tidy_up(on, driver.clients.tp.topic))
+        tidy_up(on, sut, [CLASSIC])
         if isinstance(on, SimDeployment) and on.sim.uncaught and not sut.mutants:
             raise LabBroken(f"a node of the reference left an error uncaught: {on.sim.uncaught[0]}")
         levers = reach(on.levers.offered, started=sut.started)
@@ -121,10 +118,3 @@ def _offered(not_played: Mapping[str, str]) -> tuple[str, ...]:
     offered = tuple(one for one in FAULTS if one not in not_played)
     again = PAUSE_LEADER in offered and "cut-off-leader" in not_played
     return (*offered, PAUSE_LEADER) if again else offered
-
-
-async def _tidy_up(on: Deployment, topic: str) -> None:
-    """On a cluster that stays, the topic does not."""
-    client = RawClient(on.network, on.address(on.brokers[0]))
-    with suppress(Refused, OSError, TimeoutError):
-        await delete_topic(client, topic)

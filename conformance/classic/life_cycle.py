@@ -9,7 +9,7 @@ come, is drawn from the seed. What needs a lever that is not offered is left out
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -78,13 +78,8 @@ def life_cycle_steps(
     seed: int,
     brokers: Sequence[int],
     situations: Sequence[str] = tuple(SITUATIONS),
-    *,
-    stays: bool = False,
 ) -> list[Step]:
-    """The steps of the stage on three brokers, of which each plays a part that the seed gives.
-
-    In a cluster that stays no topic does.
-    """
+    """The steps of the stage on three brokers, of which each plays a part that the seed gives."""
     chance = random.Random(f"{seed}/life-cycle")
     parts = list(brokers[:3])
     chance.shuffle(parts)
@@ -96,11 +91,16 @@ def life_cycle_steps(
     for one in told:
         story.part = part_name(one)
         _STORIES[one](story)
+        story.steps.append(_step(LAB, "nodes"))
     story.delete_and_create()
     story.end()
-    if stays:
-        story.admin("delete-all")
     return story.steps
+
+
+def topics_of(steps: Iterable[Step]) -> list[str]:
+    """The topics that they create."""
+    named = [LIFE_CYCLE, *(str(one.arguments["name"]) for one in steps if "name" in one.arguments)]
+    return list(dict.fromkeys(named))
 
 
 class _Story:

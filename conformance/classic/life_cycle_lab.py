@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from conformance.classic import life_cycle
 from conformance.classic.lab import TEMPO, Campaigned, Progress, Tempo
+from conformance.classic.tidy import tidy_up
 from conformance.driver import Driver
 from harness.clients.admin import Refused, versions_offered
 from harness.clients.raw import RawClient
@@ -40,13 +41,13 @@ def record_life_cycle(
     """Play the stage on a system in that world, as far as it offers what that takes."""
     tempo = TEMPO.get(world, Tempo())
     plan = life_cycle.plan_of(sut.mutants)
-    progress("starting a cluster" if sut.started else "looking for its brokers")
+    progress("starting a cluster" if sut.adapter.started else "looking for its brokers")
     with deploy(sut, plan, run=run, world=world, seed=seed, shard=SHARD) as on:
         levers = reach(on.levers.offered, started=sut.started)
         not_played = out_of_reach(on)
         if life_cycle.TOPICS not in not_played:
             situations = tuple(one for one in life_cycle.SITUATIONS if one not in not_played)
-            steps = life_cycle.life_cycle_steps(seed, on.brokers, situations, stays=not sut.started)
+            steps = life_cycle.life_cycle_steps(seed, on.brokers, situations)
             chance = random.Random(f"{seed}/targets")
             with Driver(on, topic=SHARD, bound_s=tempo.bound_s, chance=chance) as driver:
                 try:
@@ -54,6 +55,7 @@ def record_life_cycle(
                 except Refused as reason:
                     raise CannotConnect(f"no topic can be created: {reason}") from None
             look_around(on, probes)
+            tidy_up(on, sut, life_cycle.topics_of(steps))
         if isinstance(on, SimDeployment) and on.sim.uncaught and not sut.mutants:
             raise LabBroken(f"a node of the reference left an error uncaught: {on.sim.uncaught[0]}")
         return Campaigned(brokers=on.known, levers=levers, not_played=not_played)

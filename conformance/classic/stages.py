@@ -7,7 +7,7 @@ system, the whole run shows. What could not be played of it is told by the name 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from conformance.classic import campaign, life_cycle
@@ -80,6 +80,32 @@ def _faults(
     )
 
 
+def _races(
+    run: Run,
+    *,
+    world: str,
+    seed: int,
+    sut: Sut,
+    probes: frozenset[str],
+    progress: Progress,
+) -> StagePlayed:
+    """Short programs of how replication is known to go wrong."""
+    from conformance.classic.races import record_races
+    from conformance.mutants import ONLY_SIMULATED
+
+    done = record_races(
+        run,
+        campaign.RACES,
+        world=world,
+        seed=seed,
+        sut=sut,
+        simulated_only=frozenset(ONLY_SIMULATED),
+        progress=progress,
+    )
+    skipped = {campaign.race_name(race): why for race, why in done.skipped.items()}
+    return replace(done, skipped=skipped)
+
+
 def _life_cycle(
     run: Run,
     *,
@@ -102,6 +128,7 @@ def _life_cycle(
 
 
 STAGES: tuple[Stage, ...] = (
-    Stage(name="faults", parts=campaign.planned_parts, record=_faults),
+    Stage(name="races", parts=campaign.race_parts, record=_races),
     Stage(name=life_cycle.LIFE_CYCLE, parts=life_cycle.planned_parts, record=_life_cycle),
+    Stage(name="faults", parts=campaign.planned_parts, record=_faults, scripted=False),
 )

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from conformance.classic.campaign import OPTIONAL, PROMISED, plan_of
-from conformance.classic.stages import STAGES, Stage
+from conformance.classic.stages import STAGES, Stage, StagePlayed
 from conformance.profiles.profile import AnyMutant, Plan, Played, Profile, Progress
+from harness.at_once import at_the_same_time
 from harness.deployments.deploy import deploy
 from harness.deployments.plan import DeploymentPlan
 from harness.history import Run
@@ -50,10 +51,13 @@ class Classic(Profile):
             return on.run(smoke(on, sut.name)) + look_around(on, self.probes)
 
     def record(self, run: Run, sut: Sut, plan: Plan, progress: Progress) -> Played:
-        """One stage after the other, each on a deployment of its own."""
-        played = Played()
-        for stage in self._stages(plan):
-            done = stage.record(
+        """Every stage on a deployment of its own.
+
+        Processes wait more than they work: there two stages are played at a time.
+        """
+
+        def record(stage: Stage) -> StagePlayed:
+            return stage.record(
                 run,
                 world=plan.world,
                 seed=plan.seed,
@@ -61,6 +65,10 @@ class Classic(Profile):
                 probes=self.probes,
                 progress=progress,
             )
+
+        at_once = 2 if plan.world == "process" and sut.adapter.started else 1
+        played = Played()
+        for done in at_the_same_time(record, self._stages(plan), at_once):
             counted, skipped = dict(done.counted), dict(done.skipped)
             levers = {self.name: done.levers} if done.levers else {}
             played.add(

@@ -58,7 +58,7 @@ clock       string   the time domain
 happened    bigint   when, in order units
 time        bigint   when, by the clock
 node_name   string   name of the node
-state       string   running or ended
+state       string   running, not ready (it runs, and did not get ready in time) or ended
 exit_code   bigint   how it ended; null if it runs or if that is unknown
 on_purpose  boolean  whether the lab ended it
 detail      string   the whole row as JSON text

@@ -77,12 +77,6 @@ class AdminSteps(_Spared):
             await self._topics.delete(known)
 
     @verb(drawn=False)
-    async def delete_all(self, step: Step) -> None:
-        """Delete every topic that is there."""
-        for known in self._topics.there():
-            await self._topics.delete(known)
-
-    @verb(drawn=False)
     async def add_partitions(self, step: Step, topic: str, count: int) -> None:
         """Let a topic have more partitions."""
         if (known := self._there(topic)) is not None:

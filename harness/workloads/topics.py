@@ -26,8 +26,7 @@ PAUSE_S = 0.2  # between two looks
 LOOK_S = 2.0  # in which a broker has to answer
 CLEAN_ELECTION = "clean-election"
 UNCLEAN = "unclean"
-FIRST_SEND = 100_000  # sends of other clients of a run have lower numbers
-SENDS = 1000  # of one partition
+SENDS = 1000  # of one partition at most: sends of a run have names of their own
 _LOST = (OSError, TimeoutError)
 
 Key = tuple[str, int]  # a topic as histories call it, and a partition
@@ -55,10 +54,6 @@ class Topics:
         """The topic that has that name in a script now, or had it last."""
         wire = self.on.recorder.topic(name)
         return next((one for one in reversed(self._known) if one.name == wire), None)
-
-    def there(self) -> list[KnownTopic]:
-        """Those that were created and not deleted."""
-        return [one for one in self._known if not one.gone]
 
     # ── what is asked for ────────────────────────────────────────────────────────────────────────
 
@@ -181,7 +176,7 @@ class Topics:
         """The clients that write and read a partition."""
         key = (topic.called, partition)
         if key not in self._clients:
-            first = FIRST_SEND + SENDS * len(self._clients)
+            first = SENDS * len(self._clients)
             made = PartitionClients(on=self.on, topic=topic.called, sends=first)
             made.tp = TopicPartition(topic.name, partition)
             self._clients[key] = made
@@ -191,7 +186,7 @@ class Topics:
 
     def written(self) -> list[PartitionClients]:
         """The clients of every partition of topics that are there."""
-        there = [one.called for one in self.there()]
+        there = [one.called for one in self._known if not one.gone]
         return [made for (called, _), made in self._clients.items() if called in there]
 
     def _may_lose(self, called: str, partition: int) -> None:

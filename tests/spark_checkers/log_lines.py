@@ -111,7 +111,8 @@ def _around(call: str, arguments: list[str], topic: str) -> Iterator[Event]:
     if call == "nodes":
         name, state, *code = arguments
         code_of = {"exit_code": int(code[0])} if code else {}
-        row = {"node": name, "state": state, "on_purpose": "purpose" in state, **code_of}
+        told = "not ready" if state == "not-ready" else state
+        row = {"node": name, "state": told, "on_purpose": "purpose" in state, **code_of}
         yield {"kind": "probe", "what": "nodes", "rows": [row]}
     elif call == "phase":
         told = {name: int(value) for name, value in (one.split("=") for one in arguments[1:])}

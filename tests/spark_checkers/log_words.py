@@ -123,6 +123,7 @@ WORDS: dict[str, str] = {
         "with acks=-1; the bound is 2e-08 s"
     ),
     "KFK-095": "op 0: broker-1 has ended by itself; with exit code 1",
+    "KFK-097": "op 0: broker-1 runs and is not ready",
     "KFK-082": (
         "op 0: op 2 read a record of transaction t-T; the first was read by 4; nobody asked to "
         "commit it before 5"

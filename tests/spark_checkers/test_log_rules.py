@@ -39,7 +39,7 @@ SOURCES = (log_histories, liveness_histories, replica_histories)
 HISTORIES = {rule: pair for one in SOURCES for rule, pair in one.HISTORIES.items()}
 ALSO_BAD = log_breaches.ALSO_BAD | liveness_histories.ALSO_BAD | replica_histories.ALSO_BAD
 LEGAL = log_legal.LEGAL | liveness_histories.LEGAL | replica_histories.LEGAL
-NO_TOPIC = ("KFK-095", "KFK-145")  # rules about nodes
+NO_TOPIC = ("KFK-095", "KFK-097", "KFK-145")  # rules about nodes
 RULES = [rule for rule in CATALOGUE.of_profiles(["classic"]).judged() if rule.id >= "KFK-030"]
 HEADER = {"kind": "header", "format": 1, "run": "1", "sut": "x", "world": "process"}
 TEXTS = {
