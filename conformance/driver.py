@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from harness.deployments.at_rest import Elections, Watcher
 from harness.deployments.deployment import Deployment, Role
+from harness.deployments.plan import broker_name
 from harness.steps.player import Player
 from harness.steps.step import Step
 from harness.steps.vocabulary import Speaks
@@ -27,11 +28,16 @@ from harness.workloads.partition_load import AtWork, Load
 from harness.workloads.partition_log import PartitionClients
 from harness.workloads.partition_phases import UNSOUND, NoTopic, PhaseSteps
 from harness.workloads.partition_steps import ClientsSteps, LoadSteps, PartitionSteps
+from harness.workloads.topic_steps import AdminSteps, SettleSteps
+from harness.workloads.topics import Topics
+from nemesis.fault import State
 from nemesis.nemesis import Nemesis
 from nemesis.steps import NemesisSteps
 
 VOCABULARIES = (
     NemesisSteps,
+    AdminSteps,
+    SettleSteps,
     PhaseSteps,
     LoadSteps,
     ClientsSteps,
@@ -79,6 +85,7 @@ class Driver:
     ) -> Iterable[Speaks]:
         on, clients, at_work = self.deployment, self.clients, AtWork()
         elections, load = Elections(on), Load(clients, at_work)
+        topics = Topics(on, self._down)
         self.watcher = Watcher(on, clients.tp, (self.nemesis, elections))
         phases = PhaseSteps(
             clients, load, at_work, self.watcher, campaign=campaign, bound_s=bound_s
@@ -91,10 +98,25 @@ class Driver:
             self.nemesis,
             partition=f"{clients.topic}-0",
             most=most_faults,
-            spared=lambda: UNSOUND if phases.unsound else "",
+            spared=lambda: UNSOUND if phases.unsound or topics.unsound else "",
             stir=together.send_all,
         )
-        return faults, phases, LoadSteps(load, clients, campaign), together, alone
+        settle = SettleSteps(topics, campaign=campaign, bound_s=bound_s)
+        return (
+            faults,
+            AdminSteps(topics),
+            settle,
+            phases,
+            LoadSteps(load, clients, campaign),
+            together,
+            alone,
+        )
+
+    def _down(self) -> tuple[int, ...]:
+        """The brokers that faults keep from answering."""
+        hurt = [one for one in self.nemesis.active if one.fault.state is not State.RUNNING]
+        nodes = [node for one in hurt for node in one.target.nodes]
+        return tuple(one for one in self.deployment.brokers if broker_name(one) in nodes)
 
     def __enter__(self) -> Self:
         return self

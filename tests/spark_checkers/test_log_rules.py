@@ -18,6 +18,7 @@ import log_breaches
 import log_histories
 import log_legal
 import pytest
+import replica_histories
 import sequence_histories
 from log_breaches import OTHERS_SEE_IT
 from log_lines import events_of
@@ -35,16 +36,14 @@ from spark_checkers.judge_history import load_tables
 from spark_checkers.side_by_side import JudgingProfile, ground_folder, lay_out_batch, table_folder
 from spark_checkers.view_catalogue import view_sql
 
-_OF_SEQUENCES = sequence_histories.HISTORIES
-HISTORIES = {**log_histories.HISTORIES, **liveness_histories.HISTORIES, **_OF_SEQUENCES}
-ALSO_BAD = {
-    **log_breaches.ALSO_BAD,
-    **liveness_histories.ALSO_BAD,
-    **sequence_histories.ALSO_BAD,
-}
-LEGAL = {**log_legal.LEGAL, **liveness_histories.LEGAL, **sequence_histories.LEGAL}
+SOURCES = (log_histories, liveness_histories, replica_histories, sequence_histories)
+HISTORIES = {rule: pair for one in SOURCES for rule, pair in one.HISTORIES.items()}
+BAD = (log_breaches, liveness_histories, replica_histories, sequence_histories)
+ALSO_BAD = {name: one for each in BAD for name, one in each.ALSO_BAD.items()}
+GOOD = (log_legal, liveness_histories, replica_histories, sequence_histories)
+LEGAL = {name: one for each in GOOD for name, one in each.LEGAL.items()}
 WORDS = LOG_WORDS | sequence_histories.WORDS
-NO_TOPIC = {"KFK-095", "KFK-097", *_OF_SEQUENCES}
+NO_TOPIC = {"KFK-095", "KFK-097", "KFK-145", *sequence_histories.HISTORIES}  # about nodes, requests
 RULES = [rule for rule in CATALOGUE.of_profiles(["classic"]).judged() if rule.id >= "KFK-030"]
 HEADER = {"kind": "header", "format": 1, "run": "1", "sut": "x", "world": "process"}
 TEXTS = {

@@ -7,6 +7,7 @@ from conformance.catalogue.kafka import (
     jepsen,
     lineage,
     liveness,
+    replicas,
     sequences,
     watermarks,
 )
@@ -19,5 +20,6 @@ RULES = (
     *watermarks.RULES,
     *lineage.RULES,
     *liveness.RULES,
+    *replicas.RULES,
     *sequences.RULES,
 )
