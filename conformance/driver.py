@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from harness.deployments.at_rest import Elections, Watcher
 from harness.deployments.deployment import Deployment, Role
+from harness.deployments.plan import broker_name
 from harness.steps.player import Player
 from harness.steps.step import Step
 from harness.steps.vocabulary import Speaks
@@ -28,12 +29,16 @@ from harness.workloads.partition_load import AtWork, Load
 from harness.workloads.partition_log import PartitionClients
 from harness.workloads.partition_phases import UNSOUND, NoTopic, PhaseSteps
 from harness.workloads.partition_steps import ClientsSteps, LoadSteps, PartitionSteps
+from harness.workloads.topic_steps import AdminSteps, SettleSteps
+from harness.workloads.topics import Topics
+from nemesis.fault import State
 from nemesis.nemesis import Nemesis
 from nemesis.steps import NemesisSteps
 
-MOST_SENDS = 1000  # in a program: values, sends and topics of one run have names of their own
 VOCABULARIES = (
     NemesisSteps,
+    AdminSteps,
+    SettleSteps,
     PhaseSteps,
     LoadSteps,
     ClientsSteps,
@@ -48,7 +53,7 @@ VOCABULARIES = (
 class Driver:
     """Plays steps, several times if one likes: what is open stays open until it is left.
 
-    `number` tells several drivers of one run apart; a campaign that does not come to rest within
+    Several drivers of one run have a `topic` each; a campaign that does not come to rest within
     `bound_s` is hurt no more; chance, if given, chooses what targets leave open.
     """
 
@@ -59,7 +64,6 @@ class Driver:
         topic: str = "t",
         campaign: str = "",
         bound_s: float = 60.0,
-        number: int = 0,
         most_faults: int | None = None,
         chance: random.Random | None = None,
     ) -> None:
@@ -67,9 +71,10 @@ class Driver:
         self.nemesis = Nemesis(on, chance=chance)
         self.boundary = BoundarySteps(on, self.nemesis)
         self.watcher: Watcher | None = None
+        self._phases: PhaseSteps | None = None
         self.vocabularies: list[Speaks] = [LookSteps(on)]
         if on.brokers:
-            self.clients = PartitionClients(on=on, topic=topic, sends=number * MOST_SENDS)
+            self.clients = PartitionClients(on=on, topic=topic)
             self.vocabularies += self._of_partition(campaign or topic, bound_s, most_faults)
         if on.nodes(Role.OBJECT_STORE):
             self.vocabularies.append(ObjectSteps(on))
@@ -82,17 +87,20 @@ class Driver:
     ) -> Iterable[Speaks]:
         on, clients, at_work = self.deployment, self.clients, AtWork()
         elections, load = Elections(on), Load(clients, at_work)
+        topics = Topics(on, self._down)
         self.watcher = Watcher(on, clients.tp, (self.nemesis, elections))
         phases = PhaseSteps(
             clients, load, at_work, self.watcher, campaign=campaign, bound_s=bound_s
         )
 
         def given_up() -> str:
-            return UNSOUND if phases.unsound or edges.unsound else ""
+            unsound = phases.unsound or edges.unsound or topics.unsound
+            return UNSOUND if unsound else ""
 
         edges = EdgeSteps(on, self.watcher, campaign=campaign, bound_s=bound_s, spared=given_up)
         alone = PartitionSteps(clients, at_work, elections)
         together = ClientsSteps(alone, clients, load, at_work)
+        self._phases = phases
         faults = NemesisSteps(
             on,
             self.nemesis,
@@ -101,7 +109,23 @@ class Driver:
             spared=given_up,
             stir=together.send_all,
         )
-        return faults, phases, LoadSteps(load, clients, campaign), together, alone, edges
+        settle = SettleSteps(topics, campaign=campaign, bound_s=bound_s)
+        return (
+            faults,
+            AdminSteps(topics),
+            settle,
+            phases,
+            LoadSteps(load, clients, campaign),
+            together,
+            alone,
+            edges,
+        )
+
+    def _down(self) -> tuple[int, ...]:
+        """The brokers that faults keep from answering."""
+        hurt = [one for one in self.nemesis.active if one.fault.state is not State.RUNNING]
+        nodes = [node for one in hurt for node in one.target.nodes]
+        return tuple(one for one in self.deployment.brokers if broker_name(one) in nodes)
 
     def __enter__(self) -> Self:
         return self
@@ -116,6 +140,11 @@ class Driver:
         if self.watcher is not None:
             self.watcher.stop()
         self.deployment.run(self.boundary.finish())
+
+    @property
+    def recovered(self) -> bool:
+        """Whether the cluster came to rest, and its clients made progress, each time it had to."""
+        return self._phases is None or not self._phases.unsound
 
     @property
     def supports(self) -> frozenset[str]:

@@ -8,10 +8,13 @@ worth is said by `spark_checkers.judge`, from the folder alone.
 from __future__ import annotations
 
 import datetime
+from contextlib import suppress
 
 from conformance.catalogue import CATALOGUE
+from conformance.derived.rates import known_rates
 from conformance.profiles import PROFILES, find_profile
 from conformance.profiles.profile import Plan, Played, Profile, Progress
+from harness.errors import DidNotStart
 from harness.history import Run
 from harness.history.plan import LabShard, PlannedWaiver, RunPlan, Skip
 from harness.sut import Sut
@@ -42,12 +45,20 @@ def run_plan(sut: Sut, plan: Plan) -> RunPlan:
             )
             for one in sut.waivers
         ),
+        rates=known_rates(plan.profiles),
     )
 
 
 def smoke(run: Run, sut: Sut, plan: Plan) -> int:
-    """The smoke tests of all profiles; how much was asked."""
-    return sum(profile.smoke(run, sut, plan) for profile in profiles_of(plan))
+    """The smoke tests of all profiles; how much was asked.
+
+    Of a system that does not get ready nothing is asked: the run will show it.
+    """
+    asked = 0
+    for profile in profiles_of(plan):
+        with suppress(DidNotStart):
+            asked += profile.smoke(run, sut, plan)
+    return asked
 
 
 def record(run: Run, sut: Sut, plan: Plan, *, progress: Progress = lambda text: None) -> Played:
@@ -57,12 +68,18 @@ def record(run: Run, sut: Sut, plan: Plan, *, progress: Progress = lambda text: 
     try:
         lab.plan(run_plan(sut, plan))
         for profile in profiles_of(plan):
-            played.add(profile.record(run, sut, plan, progress))
+            try:
+                played.add(profile.record(run, sut, plan, progress))
+            except DidNotStart as failure:
+                lab.found("nodes", failure.nodes)
         for name, reason in played.skipped.items():
             lab.skip(Skip(what="part", name=name, reason=reason))
         for name in sut.profiles:
             if name not in plan.profiles:
                 lab.skip(Skip(what="profile", name=name, reason=_not_examined(sut, name)))
+        if played.levers:
+            rows = [{"profile": name, "levers": one} for name, one in played.levers.items()]
+            lab.found("levers", rows)
         if played.brokers:
             lab.found("brokers", [{"id": broker} for broker in played.brokers])
         lab.close(at=now())

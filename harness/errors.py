@@ -5,6 +5,7 @@
      ├─ AdapterError         the program in between misbehaves         verdict BROKEN, exit 3
      │   ├─ CannotConnect       it cannot be started or reached
      │   └─ ProtocolBreach      it says something that has no meaning
+     ├─ DidNotStart          what the lab started does not get ready   judged: KFK-097
      └─ LabBroken            the lab itself failed                     verdict BROKEN, exit 3
 
 A wrong boundary, an error code or a lost reply is none of these: that is behaviour, it is recorded
@@ -41,6 +42,17 @@ class ProtocolBreach(AdapterError):
         super().__init__(
             f"{what}\n  got:  {got}\n  want: {want}\n  see:  harness/sut/README.md#{see}"
         )
+
+
+class DidNotStart(LabError):
+    """Nodes that the lab started run, and are not ready to serve within the bound.
+
+    `nodes` are rows of the probe `nodes` that say so: where they are recorded, it is judged.
+    """
+
+    def __init__(self, what: str, nodes: list[dict[str, object]]) -> None:
+        super().__init__(what)
+        self.nodes = nodes
 
 
 class LabBroken(LabError):

@@ -89,6 +89,10 @@ def _begins(fault: str) -> Does:
 _FaultVerbs = type("_FaultVerbs", (Vocabulary,), {name: _begins(name) for name in FAULTS})
 
 
+# Verbs that are other words for a fault.
+SHORT = {"isolate": "cut", "partition-replicas": "cut"}
+
+
 class NemesisSteps(_FaultVerbs):  # type: ignore[misc, valid-type]
     """What is done to a deployment. `stir` lets clients send before a fault in their midst."""
 
@@ -117,7 +121,7 @@ class NemesisSteps(_FaultVerbs):  # type: ignore[misc, valid-type]
     @classmethod
     def further(cls, verb: str, words: Sequence[str]) -> Mapping[str, str]:
         """Targets and times, and the options of the fault that is begun."""
-        fault = FAULTS.get({"isolate": "cut", "partition-replicas": "cut"}.get(verb, verb))
+        fault = FAULTS.get(SHORT.get(verb, verb))
         options = fault.options if fault is not None else {}
         return {**_GIVEN, **{name: _kind(default) for name, default in options.items()}}
 

@@ -90,6 +90,7 @@ def _run(conclusion: Conclusion) -> dict[str, Any]:
             "not_landed": list(faults.missed),
             "not_tried": dict(faults.not_tried),
         },
+        "detection": [{**asdict(one), "percent": one.percent} for one in conclusion.detection],
         "depth": {name: dict(counts) for name, counts in conclusion.depth.items()},
         "counts": {v.value: judgement.count(v) for v in Verdict if judgement.count(v)},
         "events": judgement.events,

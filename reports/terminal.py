@@ -12,7 +12,9 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from harness.history.plan import DetectionRate
 from harness.rules import Conclusion, Finding, Judged, Judgement, Rule, Verdict
+from harness.sut.lever_sets import SAID
 
 WIDTH = 80
 SYMBOL = {
@@ -136,10 +138,17 @@ def _remarks(conclusion: Conclusion) -> Iterator[str]:
     listed += [("unexamined", f"{name}: {why}") for name, why in conclusion.not_examined.items()]
     listed += [("not tried", text) for text in _by_reason(conclusion.faults.not_tried)]
     listed += [("not landed", name) for name in conclusion.faults.missed]
+    listed += [("detects", _rate(one)) for one in conclusion.detection]
     listed += [("waived", f"{rule} {words}") for rule, words in conclusion.waived.items()]
     listed += [("stale", text) for text in conclusion.stale]
     for word, text in listed:
         yield from wrapped(f"{word:<11}", text)
+
+
+def _rate(rate: DetectionRate) -> str:
+    """What a run like this is known to detect."""
+    of = f"{rate.percent} % of {rate.of} known breakages"
+    return f"{rate.profile}: {of}, {SAID.get(rate.levers, rate.levers)} ({rate.world})"
 
 
 def _by_reason(skipped: Mapping[str, str]) -> Iterator[str]:

@@ -13,7 +13,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from harness.history.plan import Part, RunPlan, Skip
+from harness.history.plan import DetectionRate, Part, RunPlan, Skip
 from harness.rules import Brokers, Catalogue, FaultsSeen, Judged, Judgement, Rule, Verdict
 
 _SEEN = (Verdict.PASS, Verdict.FAIL, Verdict.WEAK)
@@ -128,6 +128,25 @@ def depths(judgement: Judgement, plan: RunPlan, catalogue: Catalogue) -> dict[st
             row["rules"] += 1
             row["judged"] += rule.id in seen
     return table
+
+
+def detection(
+    plan: RunPlan, world: str | None, levers: Mapping[str, str]
+) -> tuple[DetectionRate, ...]:
+    """What a run like this is known to detect, one rate a profile: that of its set of levers,
+    measured in its own world if it was, else in a simulation."""
+    if not plan.whole:
+        return ()
+    found = []
+    for profile in plan.examined:
+        fitting = {
+            one.world: one
+            for one in plan.rates
+            if one.profile == profile and one.levers == levers.get(profile)
+        }
+        rate = fitting.get(world or "") or fitting.get("sim")
+        found += [] if rate is None else [rate]
+    return tuple(found)
 
 
 def waivers(plan: RunPlan, judgement: Judgement) -> tuple[dict[str, str], tuple[str, ...]]:

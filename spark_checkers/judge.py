@@ -24,6 +24,7 @@ from spark_checkers.conclusion import (
     Landed,
     Standing,
     depths,
+    detection,
     faults_seen,
     held_against_plan,
     not_examined,
@@ -117,6 +118,7 @@ def _concluded(
         waived=waived,
         stale=stale,
         lacks=lacks,
+        detection=detection(plan, header.get("world"), _levers(engine)),
         ended=ended,
     )
 
@@ -165,6 +167,15 @@ def _unfounded(plan: RunPlan, header: Mapping[str, Any], catalogue: Catalogue) -
         yield "its plan examines no profile that has rules"
     elif left_out := sorted(asked.difference(plan.rules)) if plan.whole else []:
         yield f"its plan calls itself whole and leaves out {', '.join(left_out)}"
+
+
+_LEVERS = "SELECT detail FROM probes_other WHERE what = 'levers' ORDER BY probe"
+
+
+def _levers(engine: Engine) -> dict[str, str]:
+    """By profile, the set of levers that the lab had."""
+    found = [json.loads(row["detail"]) for row in engine.rows(_LEVERS)]
+    return {str(row["profile"]): str(row["levers"]) for row in found if isinstance(row, dict)}
 
 
 _BROKERS = """

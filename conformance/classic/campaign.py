@@ -43,7 +43,34 @@ OF_NEW_LEADERS = ("KFK-070", "KFK-073")
 NEW_LEADER = ("pause-leader", "kill-leader", "cut-off-leader", "silence-leader")
 # Nodes that the lab watches because it started them, and the rule about how they end.
 NODES = "nodes"
-OF_NODES = ("KFK-095",)
+OF_NODES = ("KFK-095", "KFK-097")
+
+
+# Programs of the ways in which replication is known to go wrong (`races.py`).
+RACES = (
+    "leader-alone-commits",
+    "fastest-follower-commits",
+    "nothing-is-cut",
+    "cut-to-the-high-watermark",
+    "anybody-leads",
+    "end-always-known",
+    "epochs-stay",
+    "whoever-asks-last",
+    "what-was-proposed-is-so",
+    "preferred-leader-alone",
+    "joins-when-it-fetches",
+    "joins-with-the-high-watermark",
+)
+
+
+def race_name(race: str) -> str:
+    """What the plan calls a race."""
+    return f"races/{race}"
+
+
+def race_parts() -> tuple[Part, ...]:
+    """The races as parts of a plan; where a fault of one does not land, nothing is void."""
+    return tuple(Part(name=race_name(one), profile=CLASSIC, required=False) for one in RACES)
 
 
 def plan_of(mutants: tuple[str, ...] = ()) -> DeploymentPlan:

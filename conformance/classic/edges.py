@@ -65,7 +65,6 @@ FAULTS: Mapping[str, Strike] = MappingProxyType(
 RETENTION, EXPIRY = "retention", "expiry"
 OF_RETENTION = ("KFK-163", "KFK-164")
 OF_EXPIRY = ("KFK-155",)
-OF_LAG = ("KFK-165",)
 
 
 def plan_of(mutants: tuple[str, ...] = ()) -> DeploymentPlan:
@@ -87,7 +86,7 @@ def planned_parts() -> tuple[Part, ...]:
             Part(
                 name=part_name(fault),
                 profile=PROFILE,
-                rules=OF_LAG if fault == "lag" else (),
+                rules=(),
                 faults=(strike.fault,),
                 required=False,
                 promised=False,

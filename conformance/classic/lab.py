@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from conformance.classic.campaign import (
@@ -15,15 +14,16 @@ from conformance.classic.campaign import (
     campaign_steps,
     plan_of,
 )
+from conformance.classic.tidy import tidy_up
 from conformance.driver import Driver
-from harness.clients.admin import Refused, delete_topic
-from harness.clients.raw import RawClient
+from harness.clients.admin import Refused
 from harness.deployments.deploy import deploy
 from harness.deployments.deployment import Deployment
 from harness.deployments.sim import SimDeployment
 from harness.errors import CannotConnect, LabBroken
 from harness.history import Run
 from harness.sut import Sut, reference_sut
+from harness.sut.lever_sets import reach
 from harness.workloads.look_steps import look_around
 from nemesis import faults as nemesis
 from nemesis.offered import not_offered
@@ -52,9 +52,10 @@ TEMPO = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Campaigned:
-    """The brokers that were found, and which faults were not played, with the reason."""
+    """The brokers that were found, the set of levers, which faults were not played, and why not."""
 
     brokers: tuple[int, ...]
+    levers: str
     not_played: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -76,8 +77,7 @@ def record_classic(
     """
     sut = sut or reference_sut()
     tempo = TEMPO.get(world, Tempo())
-    started = sut.adapter.started
-    progress("starting a cluster" if started else "looking for its brokers")
+    progress("starting a cluster" if sut.adapter.started else "looking for its brokers")
     with deploy(sut, plan_of(sut.mutants), run=run, world=world, seed=seed, shard=SHARD) as on:
         not_played = out_of_reach(on)
         steps = campaign_steps(
@@ -94,11 +94,11 @@ def record_classic(
             except Refused as reason:
                 raise CannotConnect(f"no campaign can be played: {reason}") from None
         look_around(on, probes)
-        if not started:
-            on.run(_tidy_up(on, driver.clients.tp.topic))
+        tidy_up(on, sut, [CLASSIC])
         if isinstance(on, SimDeployment) and on.sim.uncaught and not sut.mutants:
             raise LabBroken(f"a node of the reference left an error uncaught: {on.sim.uncaught[0]}")
-        return Campaigned(brokers=on.known, not_played=not_played)
+        levers = reach(on.levers.offered, started=sut.started)
+        return Campaigned(brokers=on.known, levers=levers, not_played=not_played)
 
 
 def out_of_reach(on: Deployment) -> dict[str, str]:
@@ -118,10 +118,3 @@ def _offered(not_played: Mapping[str, str]) -> tuple[str, ...]:
     offered = tuple(one for one in FAULTS if one not in not_played)
     again = PAUSE_LEADER in offered and "cut-off-leader" in not_played
     return (*offered, PAUSE_LEADER) if again else offered
-
-
-async def _tidy_up(on: Deployment, topic: str) -> None:
-    """On a cluster that stays, the topic does not."""
-    client = RawClient(on.network, on.address(on.brokers[0]))
-    with suppress(Refused, OSError, TimeoutError):
-        await delete_topic(client, topic)

@@ -18,14 +18,14 @@ from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 
-from conformance.derived import AnyMutant, derived_mutants
+from conformance.derived import AnyMutant
 from conformance.derived.plays import Play, plays_of
 from conformance.derived.shadow import shadowing
 from conformance.derived.work import Told, die_with_parent, play_and_judge, within
 from conformance.profiles import profile_of
 from harness.errors import LabBroken
 from harness.scratch import ScratchFolder
-from reference_impl.decisions import Mutant, SqlMutant
+from reference_impl.decisions import Mutant, SqlMutant, load_mutant
 
 DETECTED, SURVIVED, NOT_REACHED, BROKE = "detected", "survived", "not reached", "broke the lab"
 A_BATCH = 8
@@ -142,7 +142,7 @@ def _reached(
     if any(isinstance(one, SqlMutant) for one in mutants.values()):
         simulated = []  # their answers are given by a database
     reached = dict.fromkeys(plays, names)
-    for play, told in pool.shadow(simulated, sorted(names), folder):
+    for play, told in pool.shadow(simulated, list(mutants), folder):
         progress(f"shadow: {play.name}")
         if told.broken or told.failed:
             what = told.broken or f"fails {' '.join(told.failed)}"
@@ -180,11 +180,11 @@ class _Pool:
             yield from zip(tasks[future], future.result(), strict=True)
 
     def shadow(
-        self, plays: Sequence[Play], names: Sequence[str], folder: Path
+        self, plays: Sequence[Play], references: Sequence[str], folder: Path
     ) -> Iterator[tuple[Play, Told]]:
         """Play each play on the sound reference, with all mutants asked beside it."""
         tasks: dict[Future[Told], Play] = {
-            self._pool.submit(shadow_play, play, names, self._folder(folder)): play
+            self._pool.submit(shadow_play, play, references, self._folder(folder)): play
             for play in plays
         }
         for future in as_completed(tasks):
@@ -195,12 +195,11 @@ class _Pool:
         return folder / str(self._folders)
 
 
-def shadow_play(play: Play, names: Sequence[str], folder: Path) -> Told:
+def shadow_play(play: Play, references: Sequence[str], folder: Path) -> Told:
     """One sound play in this process: who differed, and whether the reference passed."""
-    wanted = frozenset(names)
-    mutants = [one for one in derived_mutants().values() if one.name in wanted]
+    mutants = [load_mutant(one) for one in references]
     python = [one for one in mutants if isinstance(one, Mutant)]
-    with within(SHADOW_S), shadowing(python) as shadow:
+    with within(SHADOW_S, of_cpu=True), shadowing(python) as shadow:
         (told,) = play_and_judge(play, [None], folder)
     return replace(told, differing=tuple(sorted(shadow.differing)))
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.derived.rates import CAMPAIGN, PROGRAMS
 from conformance.lab import record
 from conformance.profiles import find_profile
 from conformance.profiles.profile import Plan
@@ -18,7 +19,6 @@ from harness.history import Run
 from harness.sut import reference_sut
 from harness.sut.lever_sets import ALL
 
-CAMPAIGN, PROGRAMS = "campaign", "programs"
 BY = (PROGRAMS, CAMPAIGN)
 WHOLE = "run"
 ROUNDS = 2

@@ -8,16 +8,15 @@ are argued away do not count.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from conformance.derived.detection import BROKE, DETECTED, NOT_REACHED, SURVIVED, Result
-from conformance.derived.survivors import Survivor
+from harness.history.plan import DetectionRate
 
 FILE = Path(__file__).parents[1] / "detection.json"
 README = Path(__file__).parent / "README.md"
+CAMPAIGN, PROGRAMS = "campaign", "programs"
 BEGIN, END = "<!-- detection -->", "<!-- end of detection -->"
 
 
@@ -46,49 +45,25 @@ class Rate:
         return (self.profile, self.kind, self.by, self.world, self.levers)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionRow:
-    """What became of the mutants of one decision."""
-
-    decision: str
-    detected: int
-    survived: int
-    not_reached: int
-    broke: int
-    argued_away: int
-
-
-def by_decision(results: Iterable[Result], argued: Mapping[str, Survivor]) -> list[DecisionRow]:
-    """A row for each decision, in order of appearance."""
-    grouped: dict[str, list[Result]] = {}
-    for one in results:
-        grouped.setdefault(one.decision, []).append(one)
-    rows = []
-    for decision, some in grouped.items():
-        counted = Counter(one.outcome for one in counting(some, argued))
-        rows.append(
-            DecisionRow(
-                decision=decision,
-                detected=counted[DETECTED],
-                survived=counted[SURVIVED],
-                not_reached=counted[NOT_REACHED],
-                broke=counted[BROKE],
-                argued_away=len(some) - counted.total(),
-            )
-        )
-    return rows
-
-
-def counting(results: Iterable[Result], argued: Mapping[str, Survivor]) -> list[Result]:
-    """Those that count: a mutant that is argued away counts only if it was detected after all."""
-    return [one for one in results if one.outcome == DETECTED or one.mutant not in argued]
-
-
 def read_rates(path: Path = FILE) -> tuple[Rate, ...]:
     """The recorded rows."""
     if not path.exists():
         return ()
     return tuple(Rate(**one) for one in json.loads(path.read_text("utf-8")))
+
+
+def known_rates(profiles: Iterable[str], path: Path = FILE) -> tuple[DetectionRate, ...]:
+    """What default runs of these profiles detect, all kinds of mutants together."""
+    counts: dict[tuple[str, str, str], list[int]] = {}
+    for one in read_rates(path):
+        if one.by == CAMPAIGN and one.profile in profiles:
+            sums = counts.setdefault((one.profile, one.world, one.levers), [0, 0])
+            sums[0] += one.detected
+            sums[1] += one.mutants
+    return tuple(
+        DetectionRate(profile=profile, world=world, levers=levers, detected=detected, of=of)
+        for (profile, world, levers), (detected, of) in counts.items()
+    )
 
 
 def write_rates(new: Sequence[Rate], path: Path = FILE, readme: Path = README) -> None:

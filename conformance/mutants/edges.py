@@ -145,13 +145,6 @@ MUTANTS = (
         why="nothing is ever too old",
     ),
     Mutant(
-        name="leader-counts-twice",
-        decision="enough-replicas-to-append",
-        replace=lambda acks, in_sync, min_in_sync: acks != -1 or in_sync + 1 >= min_in_sync,
-        rules=("KFK-165",),
-        why="the leader is added to the in-sync replicas, of which it is one",
-    ),
-    Mutant(
         name="too-few-for-anybody",
         decision="enough-replicas-to-append",
         replace=lambda acks, in_sync, min_in_sync: in_sync >= min_in_sync,

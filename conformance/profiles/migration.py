@@ -17,6 +17,7 @@ from harness.steps.step import Step
 from harness.steps.text import parse
 from harness.sut import Sut
 from harness.sut.adapter import CONTROL_PLANE
+from harness.sut.lever_sets import ALL
 from harness.workloads.boundary import generate
 from harness.workloads.boundary_steps import FAULTS, BoundarySteps
 from harness.workloads.look_steps import look_around
@@ -64,6 +65,8 @@ class Migration(Profile):
     def record(self, run: Run, sut: Sut, plan: Plan, progress: Progress) -> Played:
         """Scenarios, then rounds, then the scenarios that start from an older schema."""
         played = Played(counted={"scenario": 0, "round": plan.rounds})
+        if sut.started:
+            played.levers[self.name] = ALL
         scenarios = self.chosen(plan)
         with open_register(plan.world, run=run, sut=sut, seed=plan.seed) as register:
             for scenario in scenarios:

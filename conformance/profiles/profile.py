@@ -47,11 +47,15 @@ class Plan:
 
 @dataclass(slots=True, kw_only=True)
 class Played:
-    """How many campaigns, scenarios, rounds were played, and which parts could not be, and why."""
+    """How many campaigns, scenarios, rounds were played, which parts could not be, and why.
+
+    `levers` says by profile how far the lab could reach into the system.
+    """
 
     counted: dict[str, int] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
     brokers: tuple[int, ...] = ()
+    levers: dict[str, str] = field(default_factory=dict)
 
     def count(self, what: str, number: int = 1) -> None:
         """So many more were played."""
@@ -63,6 +67,7 @@ class Played:
             self.count(what, number)
         self.skipped |= other.skipped
         self.brokers = self.brokers or other.brokers
+        self.levers |= other.levers
 
 
 class Profile:

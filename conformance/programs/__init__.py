@@ -8,6 +8,7 @@ Played on the mutant it makes the rules fail that the mutant names; on the sound
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,12 +17,13 @@ from types import MappingProxyType
 from conformance.driver import Driver
 from harness.deployments.deploy import deploy
 from harness.deployments.deployment import Deployment
-from harness.deployments.plan import DeploymentPlan
+from harness.deployments.plan import DeploymentPlan, broker_name
 from harness.history import Run
-from harness.steps.step import Step, read_steps
+from harness.steps.step import ADMIN, Step, read_steps
 from harness.sut import reference_sut
 
 FOLDER = Path(__file__).parent
+BROKER = re.compile(r"broker-([1-3])\b")
 SEED = 1
 TOPIC = "t"
 REST_S = 10.0  # of simulated time, in which a cluster without faults has to come to rest
@@ -50,6 +52,7 @@ PROPERTIES = {
     "producer.id.expiration.ms": "3600000",
     "producer.id.expiration.check.interval.ms": "1000",
 }
+_TOPICS = ("name", "topic")  # what steps call the topic that they are about
 # A process that is not given the processor must not look dead.
 SLOWED = ("broker.session.timeout.ms", "replica.lag.time.max.ms", "replica.socket.timeout.ms")
 
@@ -86,18 +89,22 @@ def record_programs(
         )
         with deploy(sut, plan_of(world, mutants), run=run, world=world, seed=seed) as on:
             for place, program in enumerate(some):
-                play_program(on, program, number=place)
+                play_program(on, program, topic=f"{TOPIC}{place}" if place else TOPIC)
         run.seal()
         runs.append(run.folder)
     return runs
 
 
-def play_program(on: Deployment, program: Sequence[Step], *, number: int = 0) -> None:
-    """Play a program from its beginning to its ending; `number` says which it is in its run."""
-    topic = TOPIC if number == 0 else f"{TOPIC}{number}"
+def play_program(on: Deployment, program: Sequence[Step], *, topic: str = TOPIC) -> bool:
+    """Play a program from its beginning to its ending; whether the cluster recovered.
+
+    Each that is played on a deployment has a topic of its own.
+    """
     bound_s = REST_S if on.world == "sim" else LIVE_REST_S
-    with Driver(on, topic=topic, bound_s=bound_s, number=number) as driver:
-        driver.play([*BEGINNING, *(_on_topic(step, topic) for step in program), *ENDING])
+    with Driver(on, topic=topic, bound_s=bound_s) as driver:
+        placed = [_on_brokers(_on_topic(step, topic), on.brokers) for step in program]
+        driver.play([*BEGINNING, *placed, *ENDING])
+        return driver.recovered
 
 
 def plan_of(world: str, mutants: tuple[str, ...] = ()) -> DeploymentPlan:
@@ -106,8 +113,26 @@ def plan_of(world: str, mutants: tuple[str, ...] = ()) -> DeploymentPlan:
     return DeploymentPlan(brokers=3, properties={**PROPERTIES, **slowed}, mutants=mutants)
 
 
+def _on_brokers(step: Step, brokers: Sequence[int]) -> Step:
+    """The step with the brokers of a cluster in the place of 1, 2 and 3."""
+    if tuple(brokers[:3]) == (1, 2, 3):
+        return step
+    given = dict(step.arguments)
+    for name in ("target", "ask", "at"):
+        if isinstance(given.get(name), str):
+            given[name] = BROKER.sub(
+                lambda found: broker_name(brokers[int(found[1]) - 1]), given[name]
+            )
+    return replace(step, arguments=MappingProxyType(given))
+
+
 def _on_topic(step: Step, topic: str) -> Step:
-    """The step with symbolic targets of that topic."""
+    """The step with symbolic targets of that topic, and with topics of its own."""
+    if step.actor == ADMIN:
+        own = {
+            name: f"{topic}-{step.arguments[name]}" for name in _TOPICS if name in step.arguments
+        }
+        return replace(step, arguments=MappingProxyType({**step.arguments, **own}))
     target = step.arguments.get("target")
     if not isinstance(target, str) or topic == TOPIC:
         return step

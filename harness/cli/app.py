@@ -304,22 +304,23 @@ def selfcheck(
         bool, typer.Option("--derived", help="Mutants derived from every decision.")
     ] = False,
     decision: Annotated[
-        list[str] | None, typer.Option(help="With --derived: of these decisions only.")
+        list[str] | None, typer.Option(help="With --by: of these decisions only.")
     ] = None,
     profile: Annotated[
-        list[str] | None, typer.Option(help="With --derived: of these profiles only.")
+        list[str] | None, typer.Option(help="With --by: of these profiles only.")
     ] = None,
     by: Annotated[
-        str, typer.Option(help="With --derived: programs, or campaign (the default run).")
-    ] = "programs",
+        str | None,
+        typer.Option(help="Measure what programs, or the campaign (the default run), detect."),
+    ] = None,
     levers: Annotated[
         str,
-        typer.Option(help="With --derived: address, process-hook, process-hook-and-cuts or all."),
+        typer.Option(help="With --by: address, process-hook, process-hook-and-cuts or all."),
     ] = "all",
     sample: Annotated[
-        int, typer.Option(help="With --derived: so many, the same each time; 0 is all.")
+        int, typer.Option(help="With --by: so many, the same each time; 0 is all.")
     ] = 0,
-    seed: Annotated[int, typer.Option(help="With --derived: of what is played.")] = 1,
+    seed: Annotated[int, typer.Option(help="With --by: of what is played.")] = 1,
     record: Annotated[
         bool,
         typer.Option(help="Renew conformance/kill_matrix.json, or detection.json if derived."),
@@ -327,14 +328,16 @@ def selfcheck(
     as_json: Json = False,
 ) -> int:
     """Prove the judges: every mutant must be caught through recorded evidence."""
-    if derived:
-        from harness.cli import derived as detection
+    if derived or by is not None:
+        from harness.cli import detection
 
         return detection.run(
             detection.Options(
+                derived=derived,
+                mutants=mutants,
                 decisions=decision or (),
                 profiles=profile or (),
-                by=by,
+                by=by or "programs",
                 world=world,
                 levers=levers,
                 sample=sample,

@@ -55,7 +55,8 @@ class LiveDeployment:
         shard: str | None = None,
     ) -> None:
         """Every node is reached through ``links``; ``hurting`` names what can be done to nodes."""
-        slot = take_slot(run, world=world, clock=CLOCK, part=part, shard=shard)
+        clock = CLOCK if shard is None and part == 0 else f"{CLOCK}-{shard or part}"
+        slot = take_slot(run, world=world, clock=clock, part=part, shard=shard)
         self.world = world
         self.brokers = self.known = brokers
         self.recorder = Recorder(

@@ -24,14 +24,18 @@ FIRST_CLIENT_ID = 10_001  # in histories, where brokers have the low numbers
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeState:
-    """What the process table says of a node; the exit code where it ended and that is known."""
+    """What the process table says of a node; the exit code where it ended and that is known.
+
+    One that runs and has not become `ready` within the bound after its start serves nothing.
+    """
 
     running: bool
     exit_code: int | None = None
+    ready: bool = True
 
     def row(self, node: str, *, on_purpose: bool) -> dict[str, object]:
         """The node as a probe records it."""
-        state = "running" if self.running else "ended"
+        state = ("running" if self.ready else "not ready") if self.running else "ended"
         return {"node": node, "state": state, "exit_code": self.exit_code, "on_purpose": on_purpose}
 
 

@@ -23,7 +23,7 @@ from psycopg.conninfo import make_conninfo
 
 from harness.deployments.control_program import ControlProgram
 from harness.deployments.deployment import CONTROL_PLANE, OBJECT_STORE, Role, Row
-from harness.deployments.live import CLOCK, LiveDeployment
+from harness.deployments.live import LiveDeployment
 from harness.deployments.live_levers import LiveLevers
 from harness.deployments.mutants import split_mutants
 from harness.deployments.plan import DeploymentPlan
@@ -142,7 +142,7 @@ class ProcessDeployment(LiveDeployment):
         number = self.recorder.node(node.removeprefix("client-"))
         command = [sys.executable, "-m", "reference_impl", "control-plane", "--no-install"]
         command += ["--dsn", dsn, "--trace", str(self._trace_file(number))]
-        command += ["--node", str(number), "--clock", CLOCK]
+        command += ["--node", str(number), "--clock", self._slot.clock]
         for mutant in self._parts.cluster.plan.mutants:
             command += ["--mutant", mutant]
         return Program(
@@ -157,7 +157,7 @@ class ProcessDeployment(LiveDeployment):
         """A shard for an agent: its first line is ours, the agent appends the rest."""
         self._agents += 1
         name = f"{self._slot.name}-agent-{number}-{self._agents}"
-        shard = self._run.shard(name, CLOCK, mortal=True)
+        shard = self._run.shard(name, self._slot.clock, mortal=True)
         shard.abandon()
         return shard.path
 

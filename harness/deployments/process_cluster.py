@@ -27,7 +27,7 @@ from harness.deployments.plan import (
     NodeState,
     broker_id,
 )
-from harness.errors import LabBroken
+from harness.errors import DidNotStart, LabBroken
 from harness.processes.program import Program
 from harness.proxies.links import LinkProxy, host_of
 
@@ -155,8 +155,11 @@ class ProcessCluster:
             while not node.address:
                 left = deadline - time.monotonic()
                 if node.program.silent or left <= 0:
-                    why = "ended" if node.program.silent else f"was not ready in {within_s:.0f} s"
-                    raise LabBroken(f"{name} {why}{node.program.last_words}")
+                    if node.program.silent:
+                        raise LabBroken(f"{name} ended{node.program.last_words}")
+                    row = NodeState(running=True, ready=False).row(name, on_purpose=False)
+                    late = f"{name} was not ready in {within_s:.0f} s{node.program.last_words}"
+                    raise DidNotStart(late, [row])
                 self._bell.wait(left)
         if name not in self._ports:
             self._ports[name] = node.port

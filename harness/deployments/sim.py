@@ -21,10 +21,11 @@ from harness.deployments.sim_client import SimClient
 from harness.deployments.sim_levers import SimDeploymentLevers
 from harness.deployments.simulated_cluster import SimulatedCluster
 from harness.deployments.simulated_database import SimulatedDatabase, simulate
-from harness.errors import LabBroken, UsageError
+from harness.errors import DidNotStart, LabBroken, UsageError
 from harness.history import Run
 from harness.history.recorder import Recorder
 from harness.history.run_slot import take_slot
+from harness.simulation.errors import Deadlock, StillWaiting
 from harness.simulation.observer import Unobserved
 from harness.simulation.simulation import Simulation
 from reference_impl.decisions import mutated
@@ -73,7 +74,20 @@ class SimDeployment:
             self._looks["control_plane"] = database.probe
         self.probes = frozenset(self._looks)
         if self._cluster is not None:
-            self._cluster.settle()
+            self._settle(self._cluster)
+
+    def _settle(self, cluster: SimulatedCluster) -> None:
+        try:
+            cluster.settle()
+        except (StillWaiting, Deadlock) as late:
+            waiting = [name for name in self.plan.node_names if not cluster.ready(name)]
+            rows = [row for row in self._nodes() if row["state"] != "running"]
+            rows += [
+                NodeState(running=True, ready=False).row(name, on_purpose=False)
+                for name in waiting
+                if self.sim.nodes[name].up
+            ]
+            raise DidNotStart(f"{', '.join(waiting)} not ready: {late}", rows) from late
 
     def address(self, broker: int) -> Address:
         """Where clients find a broker."""

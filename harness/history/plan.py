@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from .lines import Event
 from .run import Run
 
+Planned: TypeAlias = "Part | PlannedWaiver | DetectionRate"
 LAB: Final = "lab"
 """Name of the lab's own shard, and of its clock."""
 
@@ -49,6 +50,25 @@ class PlannedWaiver:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DetectionRate:
+    """Of `of` known breakages of a profile, a default run with these levers detects so many.
+
+    It was measured before the run, in a world that may be another.
+    """
+
+    profile: str
+    world: str
+    levers: str
+    detected: int
+    of: int
+
+    @property
+    def percent(self) -> int:
+        """Rounded down: it never says more than was seen."""
+        return 100 * self.detected // self.of if self.of else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlan:
     """Everything about the intention of a run that its verdict depends on."""
 
@@ -62,6 +82,7 @@ class RunPlan:
     brokers: int | None = None
     day: str | None = None
     waivers: tuple[PlannedWaiver, ...] = ()
+    rates: tuple[DetectionRate, ...] = ()
 
     def line(self) -> Event:
         """The plan as an event, without its place."""
@@ -76,6 +97,7 @@ class RunPlan:
             given[name] = _texts(given.get(name, ()))
         given["parts"] = tuple(_part(one) for one in given.get("parts", ()))
         given["waivers"] = tuple(_waiver(one) for one in given.get("waivers", ()))
+        given["rates"] = tuple(_rate(one) for one in given.get("rates", ()))
         if given.get("day") is not None:
             date.fromisoformat(given["day"])
         return cls(**given)
@@ -138,7 +160,15 @@ def _waiver(given: object) -> PlannedWaiver:
     return PlannedWaiver(**told)
 
 
-def _fields(given: object, of: type[Part | PlannedWaiver], needed: Sequence[str]) -> dict[str, Any]:
+def _rate(given: object) -> DetectionRate:
+    told = _fields(given, DetectionRate, needed=("profile", "world", "levers"))
+    counts = [told.get("detected"), told.get("of")]
+    if not all(type(one) is int and one >= 0 for one in counts):
+        raise ValueError(f"a rate has two counts, not {str(counts)[:80]}")
+    return DetectionRate(**told)
+
+
+def _fields(given: object, of: type[Planned], needed: Sequence[str]) -> dict[str, Any]:
     """What an object says of a part or a waiver; texts are needed, other fields are left out."""
     if not isinstance(given, Mapping):
         raise ValueError(f"an object is needed, not {str(given)[:80]}")

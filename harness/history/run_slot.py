@@ -1,18 +1,21 @@
 """A world's place in its run: its shard, its process numbers, its topics.
 
-Several worlds may record into one run, one after the other: a smoke test, the main part, a scenario
-that starts from an older schema. Each gets a shard of its own and a range of process numbers that
-no other world of the run uses, so sealing can interleave their lines without mixing them up. A
-part other than 0 gets topics of its own too, because its logs are not those of part 0.
+Several worlds may record into one run, one after the other or at the same time: a smoke test, the
+main part, a scenario that starts from an older schema. Each gets a shard of its own and a range of
+process numbers that no other world of the run uses, so sealing can interleave their lines without
+mixing them up. A part other than 0 gets topics of its own too, because its logs are not those of
+part 0.
 """
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 
 from harness.history import Run, ShardWriter
 
 _PROCESSES_PER_WORLD = 1_000_000
+_TAKING = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,14 +36,15 @@ class RunSlot:
 
 
 def take_slot(run: Run, *, world: str, clock: str, part: int, shard: str | None) -> RunSlot:
-    """The next free place in a run."""
+    """The next free place in a run; two worlds never get the same."""
     name = shard or f"{world}-{part}"
-    taken = sum(1 for _ in (run.folder / "shards").glob("*.jsonl"))
-    return RunSlot(
-        name=name,
-        clock=clock,
-        writer=run.shard(name, clock),
-        first_process=taken * _PROCESSES_PER_WORLD,
-        part=part,
-        tag=str(run.header.get("topic_tag") or ""),
-    )
+    with _TAKING:
+        taken = sum(1 for _ in (run.folder / "shards").glob("*.jsonl"))
+        return RunSlot(
+            name=name,
+            clock=clock,
+            writer=run.shard(name, clock),
+            first_process=taken * _PROCESSES_PER_WORLD,
+            part=part,
+            tag=str(run.header.get("topic_tag") or ""),
+        )

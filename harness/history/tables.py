@@ -19,6 +19,8 @@ from typing import Final, Literal, TypeAlias
 from .errors import TableDataError
 from .liveness_tables import LIVENESS_TABLES
 from .plan_tables import PLAN_TABLES
+from .sequence_table import SEQUENCE_TABLES
+from .topic_tables import TOPIC_TABLES
 
 ColumnType: TypeAlias = Literal["bigint", "int", "string", "boolean"]
 COLUMN_TYPES: Final[tuple[ColumnType, ...]] = ("bigint", "int", "string", "boolean")
@@ -360,7 +362,9 @@ detail  string  the row as JSON text
 """,
     ),
     **LIVENESS_TABLES,
+    **TOPIC_TABLES,
     **PLAN_TABLES,
+    **SEQUENCE_TABLES,
     "problems": (
         "line or row that could not be used",
         """

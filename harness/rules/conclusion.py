@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from harness.history.plan import RunPlan
+from harness.history.plan import DetectionRate, RunPlan
 from harness.rules.verdict import Judgement, Verdict, exit_code
 
 
@@ -47,7 +47,7 @@ class Conclusion:
     many of them were judged. `not_examined` maps claimed profiles to reasons. `waived` maps excused
     rules to the words beside them, `stale` says what is wrong with waivers that outlived their
     reason. `tampered` says what in the folder contradicts the rest, `lacks` what an older folder
-    does not say.
+    does not say. `detection` has for each profile what such a run is known to detect.
     """
 
     header: Mapping[str, Any]
@@ -65,6 +65,7 @@ class Conclusion:
     stale: tuple[str, ...] = ()
     tampered: tuple[str, ...] = ()
     lacks: tuple[str, ...] = ()
+    detection: tuple[DetectionRate, ...] = ()
     ended: str | None = None
 
     def tampered_with(self, what: Sequence[str]) -> Conclusion:

@@ -37,7 +37,8 @@ SAID: Mapping[str, str] = MappingProxyType(
 )
 
 
-def smallest_with(levers: Iterable[str]) -> str:
-    """The smallest set that has all of these."""
-    wanted = frozenset(levers)
-    return next(name for name, has in LEVER_SETS.items() if has is None or wanted <= has)
+def reach(offered: Iterable[str], *, started: bool) -> str:
+    """The largest set that is offered whole; all of them only where the lab starts the system."""
+    there = frozenset(offered)
+    found = [name for name, has in LEVER_SETS.items() if has is not None and has <= there]
+    return ALL if started and found[-1] == PROCESS_HOOK_AND_CUTS else found[-1]

@@ -98,7 +98,16 @@ class EdgeSteps(Vocabulary):
             for number in range(partitions)
         ]
         at = brokers[0]
-        about = {"topic": topic, "partition": 0, "node": at, "value": said}
+        about = {
+            "topic": topic,
+            "node": at,
+            "partitions": partitions,
+            "replication_factor": len(brokers),
+            "assignments": turned,
+            "min_insync_replicas": int(said.get("min.insync.replicas", 1)),
+            "unclean": False,
+            "value": said,
+        }
         operation = on.recorder.invoke(BY, "create_topics", about)
         try:
             name = on.recorder.topic(topic)

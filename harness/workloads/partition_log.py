@@ -395,5 +395,6 @@ class PartitionClients:
         return await (await self.on.client(by)).kafka(carried_out)
 
     def _fresh(self) -> str:
+        """A name for a send that no other has in this run: every driver has a topic of its own."""
         self.sends += 1
-        return f"s{self.sends}"
+        return f"{self.topic}-{self.sends}"

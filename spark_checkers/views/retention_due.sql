@@ -18,7 +18,7 @@ last_looks AS (
     l.until_ns - l.since_ns AS lasted_ns, l.since_ns, t.retention_ms, t.retention_bytes, t.segment_ms,
     w.now_ms + CAST(floor((l.since_ns - w.time) / 1000000) AS BIGINT) AS now_ms
   FROM looks l
-  JOIN topic_settings t ON l.topic = t.topic
+  JOIN topic_configs t ON l.topic = t.topic
   JOIN wall_clocks w ON l.clock = w.clock
   WHERE l.back = 1
 ),

@@ -12,7 +12,7 @@ named AS (
     row_number() OVER (PARTITION BY p.topic, p.partition, p.clock, p.start_told ORDER BY p.answered, p.op)
       AS nth
   FROM part_answers p
-  JOIN topic_settings t ON p.topic = t.topic
+  JOIN topic_configs t ON p.topic = t.topic
   JOIN ops o ON p.op = o.op
   JOIN wall_clocks w ON p.clock = w.clock
   LEFT JOIN deletions d ON p.topic = d.topic AND p.partition = d.partition

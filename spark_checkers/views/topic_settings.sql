@@ -1,15 +1,8 @@
--- What the clients of a history asked for when they created a topic, where it is a number; and by
--- default what Kafka's brokers take. One row for each topic whose creation was acknowledged.
+-- What was set for a topic and since when: every request that creates or configures it. `until`: the
+-- next of them begins. A request whose outcome is unknown sets nothing that is known.
 -- computed once
-SELECT topic, min(op) AS op,
-  max(CAST(coalesce(nullif(regexp_extract(value, '"retention[.]ms":"(-?[0-9]+)"', 1), ''), '604800000')
-    AS BIGINT)) AS retention_ms,
-  max(CAST(nullif(regexp_extract(value, '"retention[.]bytes":"([0-9]+)"', 1), '') AS BIGINT))
-    AS retention_bytes,
-  max(CAST(coalesce(nullif(regexp_extract(value, '"segment[.]ms":"([0-9]+)"', 1), ''), '604800000')
-    AS BIGINT)) AS segment_ms,
-  max(CAST(nullif(regexp_extract(value, '"min[.]insync[.]replicas":"([0-9]+)"', 1), '') AS BIGINT))
-    AS min_insync_replicas
-FROM ops
-WHERE f = 'create_topics' AND type = 'ok' AND value IS NOT NULL AND topic IS NOT NULL
-GROUP BY topic
+SELECT op, clock, topic, type, began, coalesce(ended, 9223372036854775807) AS since,
+  coalesce(lead(began) OVER (PARTITION BY clock, topic ORDER BY op), 9223372036854775807) AS until,
+  min_insync_replicas, unclean, f, topic_id
+FROM admin_ops
+WHERE f IN ('create_topics', 'incremental_alter_configs') AND type <> 'fail'

@@ -224,7 +224,19 @@ def kfk_095(log: Log) -> Iterator[Case]:
     """A node runs until it is told to stop."""
     for probe in log.nodes:
         for row in probe["rows"]:
-            yield Case(probe["index"], row["state"] == "running" or bool(row["on_purpose"]), ())
+            yield Case(
+                probe["index"],
+                row["state"] in ("running", "not ready") or bool(row["on_purpose"]),
+                (),
+            )
+
+
+def kfk_097(log: Log) -> Iterator[Case]:
+    """A node that runs is ready."""
+    for probe in log.nodes:
+        for row in probe["rows"]:
+            if row["state"] in ("running", "not ready"):
+                yield Case(probe["index"], row["state"] == "running", ())
 
 
 def kfk_096(log: Log) -> Iterator[Case]:
@@ -241,4 +253,4 @@ CHECKS = {
     "KFK-093": kfk_093,
     "KFK-094": kfk_094,
 }
-OF_THE_RUN = {"KFK-095": kfk_095, "KFK-096": kfk_096}
+OF_THE_RUN = {"KFK-095": kfk_095, "KFK-096": kfk_096, "KFK-097": kfk_097}

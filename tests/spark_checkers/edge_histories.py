@@ -59,7 +59,7 @@ HISTORIES: dict[str, tuple[str, str]] = {
     "KFK-155": (
         """
         1-2   wall 5000
-        3-4   described producer.id.expiration.ms=3000 => ok
+        3-4   settings producer.id.expiration.ms=3000 => ok
         5-6   send a pid=7 seq=0 => ok 0
         10-40 phase forget-producer bound=20
         11-12 send b pid=7 seq=5 => fail OUT_OF_ORDER_SEQUENCE_NUMBER
@@ -70,7 +70,7 @@ HISTORIES: dict[str, tuple[str, str]] = {
         """,
         """
         1-2   wall 5000
-        3-4   described producer.id.expiration.ms=3000 => ok
+        3-4   settings producer.id.expiration.ms=3000 => ok
         5-6   send a pid=7 seq=0 => ok 0
         10-40 phase forget-producer bound=20
         11-12 send b pid=7 seq=5 => fail OUT_OF_ORDER_SEQUENCE_NUMBER
@@ -142,7 +142,7 @@ HISTORIES: dict[str, tuple[str, str]] = {
     "KFK-164": (
         """
         1-2   wall 5000
-        3-4   created retention.ms=1000,segment.ms=100 => ok
+        3-4   created retention.ms=1000 segment.ms=100 => ok
         5-6   send a!1000 => ok 0
         7-8   send b!4900 => ok 1
         10-40 phase retention bound=20
@@ -154,26 +154,12 @@ HISTORIES: dict[str, tuple[str, str]] = {
         """,
         """
         1-2   wall 5000
-        3-4   created retention.ms=1000,segment.ms=100 => ok
+        3-4   created retention.ms=1000 segment.ms=100 => ok
         5-6   send a!1000 => ok 0
         7-8   send b!4900 => ok 1
         10-40 phase retention bound=20
         11-12 earliest => ok 0
         38-39 earliest => ok 1
-        """,
-    ),
-    "KFK-165": (
-        """
-        created min.insync.replicas=2 => ok
-        leader look=1                 => ok 1 /3 isr=1
-        send a                        => ok 0
-        leader look=2                 => ok 1 /3 isr=1
-        """,
-        """
-        created min.insync.replicas=2 => ok
-        leader look=1                 => ok 1 /3 isr=1
-        send a                        => ok 0
-        leader look=2                 => ok 1 /3 isr=1,2
         """,
     ),
     "KFK-166": (
@@ -202,7 +188,7 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
         "KFK-153",
         """
         wall 5000
-        described producer.id.expiration.ms=6000 => ok
+        settings producer.id.expiration.ms=6000 => ok
         send a pid=7 seq=0 => ok 0
         send b pid=7 seq=5 => ok 1
         """,
@@ -268,7 +254,7 @@ LEGAL: dict[str, str] = {
     """,
     "a producer that was silent for too long begins anywhere": """
         wall 5000
-        described producer.id.expiration.ms=4000 => ok
+        settings producer.id.expiration.ms=4000 => ok
         send a pid=7 seq=0 => ok 0
         send b pid=7 seq=5 => ok 1
     """,
@@ -341,6 +327,5 @@ WORDS: dict[str, str] = {
         "op 16: in the last of 5 looks the log starts at 0; what is below 1 is older than "
         "retention.ms, 1000; the bound is 2e-08 s"
     ),
-    "KFK-165": ("op 4: leader 1 answers NONE with 1 replicas in sync; min.insync.replicas is 2"),
     "KFK-166": ("op 0: node 1 answers an append with acks=1 with NOT_ENOUGH_REPLICAS"),
 }

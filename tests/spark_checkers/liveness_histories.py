@@ -58,6 +58,7 @@ HISTORIES: dict[str, tuple[str, str]] = {
         f"{PROGRESS}\n{asked(*['send a{n} ' + REFUSED] * 5, 'send b => ok 0')}",
     ),
     "KFK-095": ("nodes broker-1 ended 1", "nodes broker-1 running"),
+    "KFK-097": ("nodes broker-1 not-ready", "nodes broker-1 running"),
 }
 
 ALSO_BAD: dict[str, tuple[str, str]] = {

@@ -19,6 +19,8 @@ import log_breaches
 import log_histories
 import log_legal
 import pytest
+import replica_histories
+import sequence_histories
 from log_breaches import OTHERS_SEE_IT
 from log_lines import events_of
 from log_windows import BESIDE_WINDOWS
@@ -35,17 +37,20 @@ from spark_checkers.judge_history import load_tables
 from spark_checkers.side_by_side import JudgingProfile, ground_folder, lay_out_batch, table_folder
 from spark_checkers.view_catalogue import view_sql
 
-HISTORIES = {
-    **log_histories.HISTORIES,
-    **liveness_histories.HISTORIES,
-    **edge_histories.HISTORIES,
-}
-ALSO_BAD = {
-    **log_breaches.ALSO_BAD,
-    **liveness_histories.ALSO_BAD,
-    **edge_histories.ALSO_BAD,
-}
-LEGAL = {**log_legal.LEGAL, **liveness_histories.LEGAL, **edge_histories.LEGAL}
+SOURCES = (
+    log_histories,
+    liveness_histories,
+    replica_histories,
+    sequence_histories,
+    edge_histories,
+)
+HISTORIES = {rule: pair for one in SOURCES for rule, pair in one.HISTORIES.items()}
+BAD = (log_breaches, *SOURCES[1:])
+ALSO_BAD = {name: one for each in BAD for name, one in each.ALSO_BAD.items()}
+GOOD = (log_legal, *SOURCES[1:])
+LEGAL = {name: one for each in GOOD for name, one in each.LEGAL.items()}
+WORDS = LOG_WORDS | sequence_histories.WORDS | edge_histories.WORDS
+NO_TOPIC = {"KFK-095", "KFK-097", "KFK-145", *sequence_histories.HISTORIES}  # about nodes, requests
 RULES = [rule for rule in CATALOGUE.of_profiles(["classic"]).judged() if rule.id >= "KFK-030"]
 HEADER = {"kind": "header", "format": 1, "run": "1", "sut": "x", "world": "process"}
 TEXTS = {
@@ -60,7 +65,6 @@ TEXTS = {
     **{name: text for name, (_, _, text) in OTHERS_SEE_IT.items()},
     **LEGAL,
 }
-WORDS = {**LOG_WORDS, **edge_histories.WORDS}
 Results = dict[str, dict[str, RuleResult]]
 
 
@@ -110,7 +114,7 @@ def test_the_history_that_breaks_the_rule_is_flagged_in_words(rule: str, results
     result = results[f"{rule}, broken"][rule]
 
     assert (result.violations > 0, result.broken) == (True, "")
-    assert result.findings[0].topic == (None if rule == "KFK-095" else "t")
+    assert result.findings[0].topic == (None if rule in NO_TOPIC else "t")
     assert f"op {result.findings[0].op}: {result.findings[0].seen}" == WORDS[rule]
 
 

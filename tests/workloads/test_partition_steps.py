@@ -89,7 +89,7 @@ def test_an_append_without_an_answer_stays_unknown_and_is_in_the_log(tmp_path: P
     sent = [one for one in lines if one.get("f") == "produce"]
     assert [one["type"] for one in sent] == ["invoke", "info"]
     read = [one["records"] for one in lines if one.get("f") == "fetch" and one["type"] == "ok"]
-    assert [row[1] for row in read[-1] or read[-2]] == ["s1-0", "s1-1", "s1-2"]
+    assert [row[1] for row in read[-1] or read[-2]] == ["t-1-0", "t-1-1", "t-1-2"]
     assert ("cut", "broker-1 → client-b1", "landed") in faults(lines)
 
 

@@ -8,6 +8,8 @@ from conformance.catalogue.kafka import (
     jepsen,
     lineage,
     liveness,
+    replicas,
+    sequences,
     watermarks,
 )
 
@@ -20,4 +22,6 @@ RULES = (
     *lineage.RULES,
     *liveness.RULES,
     *edges.RULES,
+    *replicas.RULES,
+    *sequences.RULES,
 )

@@ -355,25 +355,6 @@ RULES = (
         hint="does the log begin new segments, and does it look at old ones?",
     ),
     kafka_rule(
-        id="KFK-165",
-        section=REPLICAS,
-        source="documentation, Topic configs: min.insync.replicas",
-        sentence="With too few replicas in sync an acks=all append is refused at once.",
-        assumes=DURABLE,
-        judge=Holds(
-            table="appends_short_of_replicas",
-            when="acks = -1",
-            # The append is refused before it is made; it waits for none of them in vain.
-            holds="type <> 'ok' AND coalesce(error <> 'REQUEST_TIMED_OUT', TRUE)",
-            show=("node", "error", "in_sync", "min_insync_replicas"),
-            words=(
-                "leader {node} answers {error} with {in_sync} replicas in sync",
-                "min.insync.replicas is {min_insync_replicas}",
-            ),
-        ),
-        hint="the leader counts; the set before and after the append",
-    ),
-    kafka_rule(
         id="KFK-166",
         section=REPLICAS,
         source=f"{REPLICATION}; {PROTOCOL}, Produce",

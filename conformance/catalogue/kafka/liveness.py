@@ -157,10 +157,25 @@ RULES = (
         judge=Holds(
             table="nodes_seen",
             when="TRUE",
-            holds="state = 'running' OR on_purpose",
+            holds="state IN ('running', 'not ready') OR on_purpose",
             show=("node_name", "state", "exit_code"),
             words=("{node_name} has {state} by itself", "with exit code {exit_code}"),
         ),
         hint="what it said last is in the run folder, below nodes/",
+    ),
+    kafka_rule(
+        id="KFK-097",
+        section=LIVENESS,
+        source=REPLICATION,
+        sentence="A node that is started becomes ready within the bound.",
+        depth=Depth.HOOKS,
+        judge=Holds(
+            table="nodes_seen",
+            when="state IN ('running', 'not ready')",
+            holds="state = 'running'",
+            show=("node_name", "state"),
+            words=("{node_name} runs and is {state}",),
+        ),
+        hint="which broker stays fenced, and what does it wait for?",
     ),
 )

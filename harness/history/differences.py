@@ -4,12 +4,17 @@ Entries of a list are matched by what identifies them (a topic's name, a partiti
 that one missing entry is one difference and not many. Three kinds of difference: `value`, `wording`
 (the text of an error message; nothing decides by it) and `order` (of entries that have names: Kafka
 itself orders many of them by hash).
+
+A path names a field of an answer, such as `topics[a].partitions[0].error_code`. Patterns of paths
+have `*` for anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 KEYS = (
@@ -40,6 +45,25 @@ class Difference:
     expected: Any
     seen: Any
     kind: str = "value"
+
+
+def split_differences(
+    expected: Any, seen: Any, allowed: Sequence[str]
+) -> tuple[list[Difference], int]:
+    """What differs outside the allowed paths, and how many differences these excuse."""
+    every = list(differences(expected, seen))
+    found = [one for one in every if not any(matches(path, one.path) for path in allowed)]
+    return found, len(every) - len(found)
+
+
+def matches(pattern: str, text: str) -> bool:
+    """`*` stands for anything; every other character for itself."""
+    return _pattern(pattern).fullmatch(text) is not None
+
+
+@cache
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(".*".join(re.escape(part) for part in text.split("*")))
 
 
 def differences(expected: Any, seen: Any, path: str = "") -> Iterator[Difference]:

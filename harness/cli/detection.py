@@ -1,4 +1,7 @@
-"""The body of `selfcheck --derived`: what a plan detects of mutants that were not chosen."""
+"""The body of `selfcheck --derived` and `selfcheck --by`: what a plan detects.
+
+Of derived mutants, of those that are written by hand, or of those of a file.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,12 @@ from pathlib import Path
 
 from conformance.derived import AnyMutant, derived_mutants
 from conformance.derived.detection import BROKE, DETECTED, Measurement, Result, measure
-from conformance.derived.plays import BY, PROGRAMS
-from conformance.derived.rates import Rate, by_decision, counting, write_rates
+from conformance.derived.outcomes import by_decision, counting
+from conformance.derived.plays import BY
+from conformance.derived.rates import PROGRAMS, Rate, write_rates
 from conformance.derived.survivors import Survivor, survivors
-from conformance.profiles import profile_of
+from conformance.mutants import from_file
+from conformance.profiles import built_in_mutants, profile_of
 from harness.cli.progress import Stage, plural
 from harness.errors import UsageError
 from harness.sut.lever_sets import LEVER_SETS, SAID
@@ -33,6 +38,8 @@ _NOT_CODE = ("survivors.toml", "detection.json", "kill_matrix.json")
 class Options:
     """What was asked for."""
 
+    derived: bool = True
+    mutants: Path | None = None
     decisions: Sequence[str] = ()
     profiles: Sequence[str] = ()
     by: str = PROGRAMS
@@ -46,12 +53,11 @@ class Options:
 
 def run(options: Options) -> int:
     """0 once everything was measured; the rate is told, not judged."""
-    _check(options)
-    chosen = _chosen(options)
+    chosen = chosen_mutants(options)
     argued = survivors()
     stage = Stage(sys.stderr if options.as_json else sys.stdout)
     stage.say(
-        f"selfcheck · {plural(len(chosen), 'derived mutant')} · by {options.by}"
+        f"selfcheck · {plural(len(chosen), 'mutant')} · by {options.by}"
         f" · world {options.world} · {SAID[options.levers]}"
     )
     how = Measurement(
@@ -85,22 +91,31 @@ def _check(options: Options) -> None:
         raise UsageError(f"there are no levers {options.levers!r}; known: {known}")
     if options.sample < 0:
         raise UsageError("a sample has one mutant at least")
-    if options.record and (options.decisions or options.seed != 1):
-        raise UsageError("only a whole measurement with seed 1 is recorded")
+    whole = options.derived and not options.decisions and options.seed == 1
+    if options.record and not whole:
+        raise UsageError("only a whole measurement of derived mutants with seed 1 is recorded")
 
 
-def _chosen(options: Options) -> dict[str, AnyMutant]:
+def chosen_mutants(options: Options) -> dict[str, AnyMutant]:
+    """What is to be measured; a sentence if that cannot be."""
+    _check(options)
     wanted = {find_decision(name).name for name in options.decisions}
     found = {
         ref: one
-        for ref, one in derived_mutants().items()
+        for ref, one in _available(options).items()
         if (not wanted or one.decision in wanted)
         and (not options.profiles or profile_of(one).name in options.profiles)
         and profile_of(one).shows(one, options.world)
     }
     if not found:
-        raise UsageError(f"no mutant is derived from {', '.join(sorted(wanted)) or 'anything'}")
+        raise UsageError(f"there is no mutant of {', '.join(sorted(wanted)) or 'that kind'}")
     return _sampled(found, options.sample) if options.sample else found
+
+
+def _available(options: Options) -> Mapping[str, AnyMutant]:
+    if options.mutants is not None:
+        return from_file(options.mutants)
+    return derived_mutants() if options.derived else built_in_mutants(options.world)
 
 
 def _sampled(mutants: Mapping[str, AnyMutant], size: int) -> dict[str, AnyMutant]:
@@ -127,6 +142,8 @@ def _key(options: Options) -> str:
             if path.suffix in SOURCES and path.name not in _NOT_CODE:
                 digest.update(f"{path.relative_to(root)}\0".encode())
                 digest.update(path.read_bytes())
+    if options.mutants is not None:
+        digest.update(options.mutants.read_bytes())
     plan = (options.by, options.world, options.levers, str(options.seed))
     return f"{'-'.join(plan)}-{digest.hexdigest()[:12]}"
 
@@ -213,4 +230,4 @@ def _lines(
 
 
 def _row(name: str, *counts: object) -> str:
-    return f"{name:<34}" + "".join(f"{one:>9}" for one in counts)
+    return f"{name:<30}" + "".join(f"{one:>10}" for one in counts)
