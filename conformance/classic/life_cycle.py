@@ -35,12 +35,12 @@ SITUATIONS: Mapping[str, Strike] = MappingProxyType(
 # Rules by what exercises them; those of a broker that is gone, by every situation that has one.
 OF_TOPICS = (
     *("KFK-130", "KFK-131", "KFK-132", "KFK-133", "KFK-134", "KFK-135", "KFK-136"),
-    *("KFK-139", "KFK-140", "KFK-142", "KFK-143", "KFK-144", "KFK-145"),
+    *("KFK-139", "KFK-140", "KFK-142", "KFK-143", "KFK-144", "KFK-145", "KFK-147"),
 )
 OF_LOSS = ("KFK-137", "KFK-138")
 RULES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "broker-dies": (*OF_LOSS, "KFK-141"),
+        "broker-dies": (*OF_LOSS, "KFK-141", "KFK-148"),
         "brokers-stop": (*OF_LOSS, "KFK-146"),
         "two-die": OF_LOSS,
         "broker-stands-still": OF_LOSS,
@@ -161,6 +161,7 @@ class _Story:
         self.admin("create-topic", name="two", on=self.ids("ab;bc;ca"), min_isr=2)
         self.admin("create-topic", name="loose", on=self.ids("ab;bc;ca"), min_isr=1)
         self.admin("create-topic", name="one", on=self.ids("a;b;c"), min_isr=1)
+        self.admin("create-topic", name="swap", on=self.ids("ab;ba;ab"), min_isr=1)
         self.admin("create-topic", name="lossy", on=self.ids("ab;bc;ca"), min_isr=1, unclean=True)
         self.settle()
         self.appends("three", 0, 1)
@@ -196,10 +197,14 @@ class _Story:
         self.elect("three", 0)
         self.reassign("one", 0, "ac")
         self.reassign("one", 1, "cb")
+        self.reassign("swap", 0, "ac")
+        self.reassign("swap", 1, "c")
+        self.reassign("swap", 2, "cba")
         self.admin("create-topic", name="short", partitions=4, factor=2, min_isr=1)
         self.admin("create-topic", name="without", on=self.ids("ca;cb;ac"), min_isr=2)
         self.settle()
         self.reassign("one", 0, "none")
+        self.reassign("swap", 2, "none")
         self.admin("configure", topic="two", min_isr=1)
         self.settle()
         self.appends("two", 1)

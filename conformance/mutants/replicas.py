@@ -81,6 +81,13 @@ def _any_leader_will_do(
     return original("elect-leader")(state, acceptable, kind)  # type: ignore[return-value]
 
 
+def _preferred_without_candidates(
+    state: PartitionState, acceptable: Collection[int], election: Election
+) -> Elected:
+    kinds = {Election.ONLINE: election, Election.UNCLEAN: election}
+    return original("elect-leader")(state, acceptable, kinds[election])  # type: ignore[return-value]
+
+
 def _moves_take_for_ever(state: PartitionState, isr: Sequence[int]) -> None:
     return None
 
@@ -194,6 +201,13 @@ MUTANTS = (
         why="a preferred election keeps the leader there is",
     ),
     Mutant(
+        name="preferred-without-candidates",
+        decision="elect-leader",
+        replace=_preferred_without_candidates,
+        rules=("KFK-147",),
+        why="one kind of election has no entry in a table",
+    ),
+    Mutant(
         name="moves-take-for-ever",
         decision="complete-reassignment",
         replace=_moves_take_for_ever,
@@ -204,7 +218,7 @@ MUTANTS = (
         name="moves-are-done-at-once",
         decision="complete-reassignment",
         replace=_moves_are_done_at_once,
-        rules=("KFK-141",),
+        rules=("KFK-141", "KFK-148"),
         why="the old replicas go before the new ones have anything",
     ),
     Mutant(

@@ -15,7 +15,7 @@ WITH candidates AS (
     min(CASE WHEN place IS NULL AND was_place IS NOT NULL THEN broker END) AS removed
   FROM member_changes GROUP BY op, topic, partition
 )
-SELECT c.op, c.clock, c.whole, c.bound_s, c.began, c.ended, c.topic, c.partition, c.leader, c.leader_epoch, c.replicas, c.isr,
+SELECT c.op, c.clock, c.whole, c.bound_s, c.began, c.ended, c.topic, c.partition, c.leader, c.leader_epoch, c.replicas, c.before_replicas, c.isr,
   c.elr, c.before_leader, c.before_epoch, c.before_isr, c.before_elr, c.moves, c.unclean, c.unclear,
   k.unsure, k.removed, k.leader_up, k.leader_place,
   CASE WHEN c.before_isr_count > 0 THEN k.isr_place

@@ -27,6 +27,7 @@
     brokers look=1 node=2   => ok 1:a 2:b 3:c!                         racks; `!` is fenced
     create parts=1 factor=2 min=1 [unclean] [manual]  => ok id=A
     configure min=1 | drop | reassign to=1,2 | elect preferred  => ok | fail ERROR
+    list_moves              => ok adding=3 removing=2
 
 `fail -` is no answer at all.
 
@@ -65,6 +66,7 @@ ADMIN = {
     "drop": "delete_topics",
     "reassign": "alter_partition_reassignments",
     "elect": "elect_leaders",
+    "list_moves": "list_partition_reassignments",
 }
 STAMP = 1000
 
@@ -295,14 +297,15 @@ def _admin(
     topic: str, plain: list[str], named: dict[str, str], outcome: list[str], _: object, call: str
 ) -> Asked:
     asked: Event = {"f": ADMIN[call]}
-    whole = {} if call in ("reassign", "elect") else {"partition": None}
+    whole: Event = {} if call in ("reassign", "elect", "list_moves") else {"partition": None}
     if call == "reassign":
         asked["replicas"] = None if named["to"] == "none" else _ids(named["to"])
     elif call == "elect":
         asked["election"] = plain[0]
     elif call == "configure":
         asked |= {"min_insync_replicas": int(named["min"]), "unclean": "unclean" in plain}
-    return asked | whole, whole
+    told = (word.partition("=") for word in outcome[1:] if "=" in word)
+    return asked | whole, whole | {name: _ids(value) for name, _, value in told}
 
 
 def _ids(text: str) -> list[int]:

@@ -172,4 +172,11 @@ WORDS: dict[str, str] = {
     "KFK-146": (
         "op 15: broker 1 has stopped, and broker 2 names leader 1; ISR ,1,2,; 1 others were in sync"
     ),
+    "KFK-147": (
+        "op 0: elect_leaders at broker 1 is not decided; the answer is UNKNOWN_SERVER_ERROR"
+    ),
+    "KFK-148": (
+        "op 17: asked for ,1,3, in the place of ,1,2,; told to add , and to remove ,; "
+        "broker 3 is down"
+    ),
 }

@@ -173,6 +173,24 @@ HISTORIES: dict[str, tuple[str, str]] = {
         {look(21, "ok 2 /1 on=1,2 isr=2", asked=(2, 3), phase="look")}
         """,
     ),
+    "KFK-147": (
+        "elect preferred => info UNKNOWN_SERVER_ERROR",
+        "elect preferred => info NOT_CONTROLLER",
+    ),
+    "KFK-148": (
+        f"""
+        {look(1, PAIR)}
+        11-50 fault kill broker-3
+        12-13 reassign to=1,3 => ok
+        14-15 list_moves => ok adding= removing=
+        """,
+        f"""
+        {look(1, PAIR)}
+        11-50 fault kill broker-3
+        12-13 reassign to=1,3 => ok
+        14-15 list_moves => ok adding=3 removing=2
+        """,
+    ),
 }
 
 ALSO_BAD: dict[str, tuple[str, str]] = {

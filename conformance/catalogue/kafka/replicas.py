@@ -162,6 +162,7 @@ RULES = (
         judge=Holds(
             table="leaders_chosen",
             when="moves = 0 AND unclear = 0 AND unsure = 0 AND unclean = FALSE AND NOT leader_up "
+            "AND replicas = before_replicas "
             "AND (whole OR coalesce(leader_place, -1) = coalesce(due_place, -1) OR leader >= 0)",
             holds="coalesce(leader_place, -1) = coalesce(due_place, -1)",
             show=("leader", "before_leader", "replicas", "before_isr", "before_elr", "due_place"),
@@ -352,5 +353,37 @@ RULES = (
             ),
         ),
         hint="it goes once it leads nothing and all have heard who leads in its place",
+    ),
+    kafka_rule(
+        id="KFK-147",
+        section=REPLICAS,
+        source=f"{PROTOCOL}, error codes",
+        sentence="While no fault is in force, a request about topics or leaders is decided.",
+        judge=Holds(
+            table="admin_in_peace",
+            when="TRUE",
+            holds="error <> 'UNKNOWN_SERVER_ERROR'",
+            show=("f", "node", "error"),
+            words=("{f} at broker {node} is not decided", "the answer is {error}"),
+        ),
+        hint="the controller failed while it decided: what does its log say?",
+    ),
+    kafka_rule(
+        id="KFK-148",
+        section=REPLICAS,
+        source=REASSIGNMENT,
+        sentence="A reassignment is listed while a replica that it adds is down.",
+        judge=Holds(
+            table="reassignments_listed",
+            when="TRUE",
+            holds="adding LIKE '%,' || CAST(held_by AS STRING) || ',%'",
+            show=("asked_replicas", "before_replicas", "adding", "removing", "held_by"),
+            words=(
+                "asked for {asked_replicas} in the place of {before_replicas}",
+                "told to add {adding} and to remove {removing}",
+                "broker {held_by} is down",
+            ),
+        ),
+        hint="it is under way until all that are added are in sync",
     ),
 )
