@@ -11,7 +11,9 @@ from conformance.mutants import (
     boundary,
     boundary_races,
     boundary_sql,
+    edges,
     recovery,
+    replicas,
     replication,
     replication_logs,
     serving,
@@ -21,7 +23,7 @@ from reference_impl.decisions import Mutant, SqlMutant
 from reference_impl.mutant_files import load_mutants
 
 AnyMutant = Mutant | SqlMutant
-CLUSTER = (replication, replication_logs, admission, serving, recovery)
+CLUSTER = (replication, replication_logs, replicas, admission, serving, recovery, edges)
 WIRE = (wire,)  # which recorded sequences show
 PROGRAMS = Path(__file__).parents[1] / "programs"  # NAME.steps
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from conformance.classic.campaign import OPTIONAL, PROMISED, plan_of
-from conformance.classic.stages import STAGES, Stage, StagePlayed
+from conformance.classic.stages import STAGES, Stage, StageRun
 from conformance.classic.wire import WIRE, families_of
 from conformance.profiles.profile import AnyMutant, Plan, Played, Profile, Progress
 from harness.at_once import at_the_same_time
@@ -59,19 +59,17 @@ class Classic(Profile):
         Processes wait more than they work: there two stages are played at a time.
         """
 
-        def record(stage: Stage) -> StagePlayed:
-            return stage.record(
-                run,
-                world=plan.world,
-                seed=plan.seed,
-                sut=sut,
-                probes=self.probes,
-                progress=progress,
-            )
-
+        given = StageRun(
+            run=run,
+            world=plan.world,
+            seed=plan.seed,
+            sut=sut,
+            probes=self.probes,
+            progress=progress,
+        )
         at_once = 2 if plan.world == "process" and sut.adapter.started else 1
         played = Played()
-        for done in at_the_same_time(record, self._stages(plan), at_once):
+        for done in at_the_same_time(lambda one: one.record(given), self._stages(plan), at_once):
             counted, skipped = dict(done.counted), dict(done.skipped)
             levers = {self.name: done.levers} if done.levers else {}
             played.add(

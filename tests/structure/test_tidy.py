@@ -43,6 +43,7 @@ SIMULATED = [
     ROOT / "harness" / "deployments" / "at_rest.py",
     *(ROOT / "nemesis").glob("*.py"),
     ROOT / "conformance" / "classic" / "campaign.py",
+    ROOT / "conformance" / "classic" / "life_cycle.py",
     *(ROOT / "harness" / "deployments").glob("sim*.py"),
     ROOT / "harness" / "deployments" / "deployment.py",
     ROOT / "reference_impl" / "live" / "network.py",
