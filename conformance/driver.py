@@ -22,6 +22,7 @@ from harness.steps.player import Player
 from harness.steps.step import Step
 from harness.steps.vocabulary import Speaks
 from harness.workloads.boundary_steps import BoundarySteps
+from harness.workloads.edge_steps import EdgeSteps
 from harness.workloads.look_steps import LookSteps
 from harness.workloads.object_steps import ObjectSteps
 from harness.workloads.partition_load import AtWork, Load
@@ -42,6 +43,7 @@ VOCABULARIES = (
     LoadSteps,
     ClientsSteps,
     PartitionSteps,
+    EdgeSteps,
     ObjectSteps,
     LookSteps,
     BoundarySteps,
@@ -90,6 +92,12 @@ class Driver:
         phases = PhaseSteps(
             clients, load, at_work, self.watcher, campaign=campaign, bound_s=bound_s
         )
+
+        def given_up() -> str:
+            unsound = phases.unsound or edges.unsound or topics.unsound
+            return UNSOUND if unsound else ""
+
+        edges = EdgeSteps(on, self.watcher, campaign=campaign, bound_s=bound_s, spared=given_up)
         alone = PartitionSteps(clients, at_work, elections)
         together = ClientsSteps(alone, clients, load, at_work)
         self._phases = phases
@@ -98,7 +106,7 @@ class Driver:
             self.nemesis,
             partition=f"{clients.topic}-0",
             most=most_faults,
-            spared=lambda: UNSOUND if phases.unsound or topics.unsound else "",
+            spared=given_up,
             stir=together.send_all,
         )
         settle = SettleSteps(topics, campaign=campaign, bound_s=bound_s)
@@ -110,6 +118,7 @@ class Driver:
             LoadSteps(load, clients, campaign),
             together,
             alone,
+            edges,
         )
 
     def _down(self) -> tuple[int, ...]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
 
 from conformance.classic import life_cycle
-from conformance.classic.lab import TEMPO, Campaigned, Progress, Tempo
+from conformance.classic.lab import TEMPO, Tempo
+from conformance.classic.stages import StagePlayed, StageRun
 from conformance.classic.tidy import tidy_up
 from conformance.driver import Driver
 from harness.clients.admin import Refused, versions_offered
@@ -15,8 +15,6 @@ from harness.deployments.deploy import deploy
 from harness.deployments.deployment import Deployment
 from harness.deployments.sim import SimDeployment
 from harness.errors import CannotConnect, LabBroken
-from harness.history import Run
-from harness.sut import Sut
 from harness.sut.lever_sets import reach
 from harness.workloads.look_steps import look_around
 from nemesis import faults as nemesis
@@ -29,20 +27,13 @@ NEEDED = {DESCRIBE_TOPIC_PARTITIONS: 0, DESCRIBE_CLUSTER: 2}  # and which versio
 _LOST = (OSError, TimeoutError)
 
 
-def record_life_cycle(
-    run: Run,
-    *,
-    world: str,
-    seed: int,
-    sut: Sut,
-    probes: Iterable[str] = (),
-    progress: Progress = lambda text: None,
-) -> Campaigned:
-    """Play the stage on a system in that world, as far as it offers what that takes."""
+def record_life_cycle(given: StageRun) -> StagePlayed:
+    """Play the stage on a system, as far as it offers what that takes."""
+    sut, world, seed = given.sut, given.world, given.seed
     tempo = TEMPO.get(world, Tempo())
     plan = life_cycle.plan_of(sut.mutants)
-    progress("starting a cluster" if sut.adapter.started else "looking for its brokers")
-    with deploy(sut, plan, run=run, world=world, seed=seed, shard=SHARD) as on:
+    given.progress("topics come and go")
+    with deploy(sut, plan, run=given.run, world=world, seed=seed, shard=SHARD) as on:
         levers = reach(on.levers.offered, started=sut.started)
         not_played = out_of_reach(on)
         if life_cycle.TOPICS not in not_played:
@@ -51,14 +42,19 @@ def record_life_cycle(
             chance = random.Random(f"{seed}/targets")
             with Driver(on, topic=SHARD, bound_s=tempo.bound_s, chance=chance) as driver:
                 try:
-                    driver.play(steps, progress=progress)
+                    driver.play(steps, progress=given.progress)
                 except Refused as reason:
                     raise CannotConnect(f"no topic can be created: {reason}") from None
-            look_around(on, probes)
+            look_around(on, given.probes)
             tidy_up(on, sut, life_cycle.topics_of(steps))
         if isinstance(on, SimDeployment) and on.sim.uncaught and not sut.mutants:
             raise LabBroken(f"a node of the reference left an error uncaught: {on.sim.uncaught[0]}")
-        return Campaigned(brokers=on.known, levers=levers, not_played=not_played)
+        return StagePlayed(
+            brokers=on.known,
+            levers=levers,
+            counted={"life cycle": 1},
+            skipped={life_cycle.part_name(name): why for name, why in not_played.items()},
+        )
 
 
 def out_of_reach(on: Deployment) -> dict[str, str]:

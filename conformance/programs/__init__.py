@@ -48,6 +48,9 @@ PROPERTIES = {
     "replica.fetch.backoff.ms": "100",
     "replica.socket.timeout.ms": "1000",
     "replica.high.watermark.checkpoint.interval.ms": "500",
+    "log.retention.check.interval.ms": "1000",
+    "producer.id.expiration.ms": "3600000",
+    "producer.id.expiration.check.interval.ms": "1000",
 }
 _TOPICS = ("name", "topic")  # what steps call the topic that they are about
 # A process that is not given the processor must not look dead.

@@ -53,8 +53,7 @@ class Options:
 
 def run(options: Options) -> int:
     """0 once everything was measured; the rate is told, not judged."""
-    _check(options)
-    chosen = _chosen(options)
+    chosen = chosen_mutants(options)
     argued = survivors()
     stage = Stage(sys.stderr if options.as_json else sys.stdout)
     stage.say(
@@ -97,7 +96,9 @@ def _check(options: Options) -> None:
         raise UsageError("only a whole measurement of derived mutants with seed 1 is recorded")
 
 
-def _chosen(options: Options) -> dict[str, AnyMutant]:
+def chosen_mutants(options: Options) -> dict[str, AnyMutant]:
+    """What is to be measured; a sentence if that cannot be."""
+    _check(options)
     wanted = {find_decision(name).name for name in options.decisions}
     found = {
         ref: one

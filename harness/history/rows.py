@@ -20,6 +20,7 @@ from .micro_operations import MICRO_OPERATIONS, lay_out_micro_operations
 from .pairing import Operation, Pairing
 from .plan_tables import plan_row, skip_row
 from .sends import Emit, Row, SendBook, named, told_offset, whole
+from .sequence_table import SEQUENCE_REQUEST, lay_out_sequence_answer
 from .topic_tables import LAY_OUT, LaysOut
 
 REGISTER_CALLS: Final = frozenset(
@@ -71,6 +72,7 @@ class RowBuilder:
             "produce": lambda attempt, _: self._sends.settle(attempt),
             "end_txn": self._transaction_row,
             "metadata": self._leader_row,
+            SEQUENCE_REQUEST: partial(lay_out_sequence_answer, emit=emit),
             **dict.fromkeys(_GROUP_OFFSETS, self._group_offset_row),
             **dict.fromkeys(MICRO_OPERATIONS, partial(lay_out_micro_operations, emit=emit)),
             **{f: partial(self._of_topics, lay_out) for f, lay_out in LAY_OUT.items()},
@@ -192,6 +194,9 @@ class RowBuilder:
             "first_offset": told_offset(records[0][0]) if records else None,
             "last_offset": told_offset(records[-1][0]) if records else None,
             "preferred_read_replica": completion.get("preferred_read_replica"),
+            "max_bytes": invoke.get("max_bytes"),
+            "bytes": completion.get("bytes"),
+            "first_batch_bytes": completion.get("first_batch_bytes"),
         }
         row = shared | answer
         self._emit("responses", row)

@@ -32,7 +32,11 @@ SIMULATED = [
     *(
         path
         for path in (ROOT / "harness" / "clients").glob("*.py")
-        if path.name not in ("connection.py", "messages.py")  # of `differential`, live only
+        if path.name != "messages.py"  # times on the wire are dates to kio
+    ),
+    *(
+        ROOT / "harness" / "differential" / name
+        for name in ("player.py", "settling.py", "symbols.py")
     ),
     *(ROOT / "conformance" / "trials").glob("*.py"),
     ROOT / "conformance" / "driver.py",

@@ -1,0 +1,141 @@
+"""What a plan detects: results, resuming, samples, rates, levers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.derived import derived_mutants
+from conformance.derived.detection import (
+    BROKE,
+    DETECTED,
+    NOT_REACHED,
+    SURVIVED,
+    Measurement,
+    Result,
+    measure,
+)
+from conformance.derived.outcomes import by_decision
+from conformance.derived.rates import Rate, known_rates, read_rates, table, write_rates
+from conformance.derived.survivors import Survivor
+from conformance.derived.work import TooLong, within
+from harness.cli.detection import Options, chosen_mutants
+from harness.errors import UsageError
+from harness.sut.lever_sets import LEVER_SETS, reach
+
+
+@pytest.mark.sim
+def test_a_measurement_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    chosen = {ref: one for ref, one in derived_mutants().items() if one.decision == "is-set"}
+    how = Measurement(
+        by="programs", world="sim", levers="all", seed=1, workers=1, kept=tmp_path / "kept.jsonl"
+    )
+    whole = measure(chosen, how)
+    assert [one.outcome for one in whole] == [DETECTED] * len(chosen)
+    assert all(rule.startswith("MIG-") for one in whole for rule in one.rules)
+    said: list[str] = []
+    assert measure(chosen, how, said.append) == whole
+    assert said == []  # nothing was played again
+
+
+def result(mutant: str, outcome: str) -> Result:
+    return Result(mutant=mutant, decision=mutant.partition("/")[0], outcome=outcome)
+
+
+def test_what_is_argued_away_counts_only_if_it_is_detected_after_all() -> None:
+    argued = {
+        name: Survivor(mutant=name, kind="equivalent", because="…") for name in ("d/b", "d/c")
+    }
+    results = [
+        result("d/a", SURVIVED),
+        result("d/b", SURVIVED),
+        result("d/c", DETECTED),
+        result("d/d", NOT_REACHED),
+        result("d/e", BROKE),
+    ]
+    (row,) = by_decision(results, argued)
+    counts = (row.detected, row.survived, row.not_reached, row.broke, row.argued_away)
+    assert counts == (1, 1, 1, 1, 1)
+
+
+def rate(**changed: object) -> Rate:
+    said = {
+        "profile": "classic",
+        "kind": "python",
+        "by": "campaign",
+        "world": "sim",
+        "levers": "all",
+        "mutants": 3,
+        "detected": 2,
+        "argued_away": 1,
+    }
+    return Rate(**{**said, **changed})  # type: ignore[arg-type]
+
+
+def test_a_rate_takes_the_place_of_the_one_before_and_stands_in_the_docs(tmp_path: Path) -> None:
+    file, readme = tmp_path / "detection.json", tmp_path / "README.md"
+    readme.write_text("a\n<!-- detection -->\nold\n<!-- end of detection -->\nb\n")
+    write_rates([rate(), rate(kind="sql", mutants=4, detected=4)], file, readme)
+    write_rates([rate(detected=3)], file, readme)
+    assert read_rates(file) == (rate(detected=3), rate(kind="sql", mutants=4, detected=4))
+    assert table(read_rates(file)) in readme.read_text()
+    assert "old" not in readme.read_text()
+    (known,) = known_rates(("classic",), file)
+    assert (known.detected, known.of, known.percent) == (7, 7, 100)
+    assert known_rates(("migration",), file) == ()
+
+
+def test_a_percentage_never_says_more_than_was_seen() -> None:
+    assert rate(mutants=3, detected=2).percent == 66
+
+
+def test_a_sample_is_the_same_each_time_and_from_every_large_decision() -> None:
+    drawn = chosen_mutants(Options(sample=60))
+    assert drawn == chosen_mutants(Options(sample=60))
+    assert len(drawn) == 60
+    decisions = {one.decision for one in drawn.values()}
+    assert {"elect-leader", "accept-alter-partition", "sequence-fits"} <= decisions
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (Options(by="luck"), "measured by programs or campaign"),
+        (Options(world="docker"), "sim or process"),
+        (Options(levers="hammer"), "there are no levers"),
+        (Options(sample=-1), "a sample has"),
+        (Options(record=True, decisions=("is-set",)), "only a whole measurement"),
+    ],
+)
+def test_what_cannot_be_measured_is_told(options: Options, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        chosen_mutants(options)
+
+
+def _never_ends() -> None:
+    while True:
+        pass
+
+
+def test_what_does_not_end_is_ended() -> None:
+    with pytest.raises(TooLong, match="did not end within"), within(0.05, of_cpu=True):
+        _never_ends()
+
+
+@pytest.mark.parametrize(
+    ("offered", "started", "found"),
+    [
+        ((), False, "address"),
+        (("kill", "pause"), False, "address"),
+        (("kill", "pause", "wipe"), False, "process-hook"),
+        (("kill", "pause", "wipe", "cut", "delay"), False, "process-hook-and-cuts"),
+        (("kill", "pause", "wipe", "cut", "delay", "stop"), True, "all"),
+        (("kill", "pause", "wipe", "stop"), True, "process-hook"),
+    ],
+)
+def test_the_reach_is_the_largest_set_that_is_offered_whole(
+    offered: tuple[str, ...], started: bool, found: str
+) -> None:
+    assert reach(offered, started=started) == found
+    assert found in LEVER_SETS
