@@ -17,25 +17,33 @@ from typing import Any, Self
 
 from harness.deployments.at_rest import Elections, Watcher
 from harness.deployments.deployment import Deployment, Role
+from harness.deployments.plan import broker_name
 from harness.steps.player import Player
 from harness.steps.step import Step
 from harness.steps.vocabulary import Speaks
 from harness.workloads.boundary_steps import BoundarySteps
+from harness.workloads.edge_steps import EdgeSteps
 from harness.workloads.look_steps import LookSteps
 from harness.workloads.object_steps import ObjectSteps
 from harness.workloads.partition_load import AtWork, Load
 from harness.workloads.partition_log import PartitionClients
 from harness.workloads.partition_phases import UNSOUND, NoTopic, PhaseSteps
 from harness.workloads.partition_steps import ClientsSteps, LoadSteps, PartitionSteps
+from harness.workloads.topic_steps import AdminSteps, SettleSteps
+from harness.workloads.topics import Topics
+from nemesis.fault import State
 from nemesis.nemesis import Nemesis
 from nemesis.steps import NemesisSteps
 
 VOCABULARIES = (
     NemesisSteps,
+    AdminSteps,
+    SettleSteps,
     PhaseSteps,
     LoadSteps,
     ClientsSteps,
     PartitionSteps,
+    EdgeSteps,
     ObjectSteps,
     LookSteps,
     BoundarySteps,
@@ -79,10 +87,17 @@ class Driver:
     ) -> Iterable[Speaks]:
         on, clients, at_work = self.deployment, self.clients, AtWork()
         elections, load = Elections(on), Load(clients, at_work)
+        topics = Topics(on, self._down)
         self.watcher = Watcher(on, clients.tp, (self.nemesis, elections))
         phases = PhaseSteps(
             clients, load, at_work, self.watcher, campaign=campaign, bound_s=bound_s
         )
+
+        def given_up() -> str:
+            unsound = phases.unsound or edges.unsound or topics.unsound
+            return UNSOUND if unsound else ""
+
+        edges = EdgeSteps(on, self.watcher, campaign=campaign, bound_s=bound_s, spared=given_up)
         alone = PartitionSteps(clients, at_work, elections)
         together = ClientsSteps(alone, clients, load, at_work)
         self._phases = phases
@@ -91,10 +106,26 @@ class Driver:
             self.nemesis,
             partition=f"{clients.topic}-0",
             most=most_faults,
-            spared=lambda: UNSOUND if phases.unsound else "",
+            spared=given_up,
             stir=together.send_all,
         )
-        return faults, phases, LoadSteps(load, clients, campaign), together, alone
+        settle = SettleSteps(topics, campaign=campaign, bound_s=bound_s)
+        return (
+            faults,
+            AdminSteps(topics),
+            settle,
+            phases,
+            LoadSteps(load, clients, campaign),
+            together,
+            alone,
+            edges,
+        )
+
+    def _down(self) -> tuple[int, ...]:
+        """The brokers that faults keep from answering."""
+        hurt = [one for one in self.nemesis.active if one.fault.state is not State.RUNNING]
+        nodes = [node for one in hurt for node in one.target.nodes]
+        return tuple(one for one in self.deployment.brokers if broker_name(one) in nodes)
 
     def __enter__(self) -> Self:
         return self

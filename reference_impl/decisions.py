@@ -36,12 +36,14 @@ Answer = TypeVar("Answer")
 # Modules that register decisions. decisions() imports them, so that the registry it shows is whole
 # whatever the caller happened to import before.
 AREAS = (
+    "reference_impl.broker.decisions",
     "reference_impl.control_plane.boundary",
     "reference_impl.control_plane.sql_decisions",
     "reference_impl.kafka.frames",
     "reference_impl.log.decisions",
     "reference_impl.log.regions",
     "reference_impl.controller.decisions",
+    "reference_impl.metadata.topic_names",
     "reference_impl.replication.decisions",
 )
 

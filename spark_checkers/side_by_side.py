@@ -29,7 +29,7 @@ from spark_checkers.places import MARKED, NUMBERED, OURS, WIDTH, Place
 
 _ROWS_A_GROUP: Final = 131_072
 _MICRO: Final = pa.array(sorted(MICRO_OPERATIONS))
-_MAY_HAVE_NO_TOPIC: Final = frozenset({"ops", "assignments"})
+_MAY_HAVE_NO_TOPIC: Final = frozenset({"ops", "assignments", "sequence_answers"})
 
 
 class NoRoom(Exception):

@@ -11,14 +11,14 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 
-from conformance.classic.stages import Progress, StagePlayed
+from conformance.classic.campaign import RACES, race_name
+from conformance.classic.stages import StagePlayed, StageRun
 from conformance.classic.tidy import tidy_up
+from conformance.mutants import ONLY_SIMULATED
 from conformance.programs import plan_of, play_program, recorded_programs
 from harness.deployments.deploy import deploy
 from harness.deployments.deployment import Deployment
-from harness.history import Run
 from harness.steps.step import NEMESIS, Step
-from harness.sut import Sut
 from harness.workloads.partition_phases import UNSOUND
 from nemesis.faults import FAULTS
 from nemesis.offered import not_offered
@@ -28,32 +28,24 @@ SHARD = "races"
 NOT_RELIABLE = "which of two comes first cannot be steered outside of a simulation"
 
 
-def record_races(
-    run: Run,
-    races: Iterable[str],
-    *,
-    world: str,
-    seed: int,
-    sut: Sut,
-    simulated_only: frozenset[str],
-    progress: Progress,
-) -> StagePlayed:
+def record_races(given: StageRun) -> StagePlayed:
     """Play those that the deployment can do, in the order that the seed gives."""
-    programs, order = recorded_programs(), list(races)
+    sut, world, seed = given.sut, given.world, given.seed
+    programs, order = recorded_programs(), list(RACES)
     random.Random(f"{seed}/races").shuffle(order)
     skipped: dict[str, str] = {}
     plan = plan_of(world, sut.mutants)
-    with deploy(sut, plan, run=run, world=world, seed=seed, shard=SHARD) as on:
+    with deploy(sut, plan, run=given.run, world=world, seed=seed, shard=SHARD) as on:
         recovered = True
         for number, race in enumerate(order):
             why = None if recovered else UNSOUND
-            if why is None and world != "sim" and race in simulated_only:
+            if why is None and world != "sim" and race in ONLY_SIMULATED:
                 why = NOT_RELIABLE
             why = why or _missing(on, programs[race])
             if why is not None:
-                skipped[race] = why
+                skipped[race_name(race)] = why
                 continue
-            progress(f"race {number + 1} of {len(order)}: {race}")
+            given.progress(f"race {number + 1} of {len(order)}: {race}")
             recovered = play_program(on, programs[race], topic=topic_of(number))
         tidy_up(on, sut, [topic_of(number) for number in range(len(order))])
         return StagePlayed(

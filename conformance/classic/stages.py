@@ -7,15 +7,26 @@ system, the whole run shows. What could not be played of it is told by the name 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from dataclasses import dataclass, field
 
-from conformance.classic import campaign
+from conformance.classic import campaign, edges, life_cycle, wire
 from harness.history import Run
 from harness.history.plan import Part
 from harness.sut import Sut
 
 Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageRun:
+    """What a stage is played on and recorded into; `probes` look in the end."""
+
+    run: Run
+    world: str
+    seed: int
+    sut: Sut
+    probes: frozenset[str] = frozenset()
+    progress: Progress = lambda text: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,47 +42,61 @@ class StagePlayed:
     skipped: Mapping[str, str] = field(default_factory=dict)
 
 
-class PlaysStage(Protocol):
-    """Plays a stage on a system in a world, and records it; `probes` look in the end."""
-
-    def __call__(
-        self,
-        run: Run,
-        *,
-        world: str,
-        seed: int,
-        sut: Sut,
-        probes: frozenset[str],
-        progress: Progress,
-    ) -> StagePlayed: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
     """A name, what of it stands in the plan of a run, and who plays it.
 
-    In a `scripted` one nothing is drawn: it is a list of requests or steps.
+    In a `scripted` one nothing but an order is drawn: it is a list of requests or steps.
     """
 
     name: str
     parts: Callable[[], tuple[Part, ...]]
-    record: PlaysStage
+    record: Callable[[StageRun], StagePlayed]
     scripted: bool = True
 
 
-def _faults(
-    run: Run,
-    *,
-    world: str,
-    seed: int,
-    sut: Sut,
-    probes: frozenset[str],
-    progress: Progress,
-) -> StagePlayed:
-    """Load while brokers are killed, frozen, cut off and emptied."""
-    from conformance.classic.lab import record_classic  # loads the Kafka protocol
+# What plays a stage loads the Kafka protocol: it is imported when it is played.
 
-    done = record_classic(run, world=world, seed=seed, sut=sut, probes=probes, progress=progress)
+
+def _wire(given: StageRun) -> StagePlayed:
+    """The requests that Apache Kafka was asked once, and its answers."""
+    from conformance.classic.wire_lab import record_wire
+
+    given.progress("asking what Apache Kafka was asked")
+    done = record_wire(given.run, world=given.world, seed=given.seed, sut=given.sut)
+    return StagePlayed(
+        brokers=done.brokers,
+        counted={"sequence": done.played.total()},
+        skipped={wire.part_name(family): why for family, why in done.not_played.items()},
+    )
+
+
+def _races(given: StageRun) -> StagePlayed:
+    """Short programs of how replication is known to go wrong."""
+    from conformance.classic.races import record_races
+
+    return record_races(given)
+
+
+def _life_cycle(given: StageRun) -> StagePlayed:
+    """Topics created, reassigned and deleted while brokers come and go."""
+    from conformance.classic.life_cycle_lab import record_life_cycle
+
+    return record_life_cycle(given)
+
+
+def _faults(given: StageRun) -> StagePlayed:
+    """Load while brokers are killed, frozen, cut off and emptied."""
+    from conformance.classic.lab import record_classic
+
+    done = record_classic(
+        given.run,
+        world=given.world,
+        seed=given.seed,
+        sut=given.sut,
+        probes=given.probes,
+        progress=given.progress,
+    )
     return StagePlayed(
         brokers=done.brokers,
         levers=done.levers,
@@ -80,33 +105,19 @@ def _faults(
     )
 
 
-def _races(
-    run: Run,
-    *,
-    world: str,
-    seed: int,
-    sut: Sut,
-    probes: frozenset[str],
-    progress: Progress,
-) -> StagePlayed:
-    """Short programs of how replication is known to go wrong."""
-    from conformance.classic.races import record_races
-    from conformance.mutants import ONLY_SIMULATED
+def _edges(given: StageRun) -> StagePlayed:
+    """Clients at every bound of logs."""
+    from conformance.classic.edges_lab import record_edges
 
-    done = record_races(
-        run,
-        campaign.RACES,
-        world=world,
-        seed=seed,
-        sut=sut,
-        simulated_only=frozenset(ONLY_SIMULATED),
-        progress=progress,
-    )
-    skipped = {campaign.race_name(race): why for race, why in done.skipped.items()}
-    return replace(done, skipped=skipped)
+    given.progress("clients at the edges of logs")
+    brokers, skipped = record_edges(given.run, world=given.world, seed=given.seed, sut=given.sut)
+    return StagePlayed(brokers=brokers, counted={"edges": 1}, skipped=skipped)
 
 
 STAGES: tuple[Stage, ...] = (
+    Stage(name=wire.WIRE, parts=wire.planned_parts, record=_wire),
+    Stage(name=edges.EDGES, parts=edges.planned_parts, record=_edges),
     Stage(name="races", parts=campaign.race_parts, record=_races),
+    Stage(name=life_cycle.LIFE_CYCLE, parts=life_cycle.planned_parts, record=_life_cycle),
     Stage(name="faults", parts=campaign.planned_parts, record=_faults, scripted=False),
 )

@@ -11,16 +11,20 @@ from conformance.mutants import (
     boundary,
     boundary_races,
     boundary_sql,
+    edges,
     recovery,
+    replicas,
     replication,
     replication_logs,
     serving,
+    wire,
 )
 from reference_impl.decisions import Mutant, SqlMutant
 from reference_impl.mutant_files import load_mutants
 
 AnyMutant = Mutant | SqlMutant
-CLUSTER = (replication, replication_logs, admission, serving, recovery)
+CLUSTER = (replication, replication_logs, replicas, admission, serving, recovery, edges)
+WIRE = (wire,)  # which recorded sequences show
 PROGRAMS = Path(__file__).parents[1] / "programs"  # NAME.steps
 
 # Mutants of the cluster that no program can be relied on to show on real processes, and why not.
@@ -50,14 +54,15 @@ def of_the_register(world: str) -> dict[str, AnyMutant]:
 
 
 def of_the_cluster(world: str) -> dict[str, AnyMutant]:
-    """Those for which a program is recorded that makes a rule see them in a world."""
+    """Those that a recorded program or a recorded sequence makes a rule see in a world."""
     programs = {path.stem for path in PROGRAMS.glob("*.steps")}
     unseen = () if world == "sim" else ONLY_SIMULATED
-    return {
+    shown = {
         ref: mutant
         for ref, mutant in _named(CLUSTER)
         if mutant.name in programs and mutant.name not in unseen
     }
+    return {**shown, **dict(_named(WIRE))}
 
 
 def shows_in_processes(mutant: AnyMutant) -> bool:

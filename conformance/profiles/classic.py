@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from conformance.classic.campaign import OPTIONAL, PROMISED, plan_of
-from conformance.classic.stages import STAGES, Stage, StagePlayed
+from conformance.classic.stages import STAGES, Stage, StageRun
+from conformance.classic.wire import WIRE, families_of
 from conformance.profiles.profile import AnyMutant, Plan, Played, Profile, Progress
 from harness.at_once import at_the_same_time
 from harness.deployments.deploy import deploy
@@ -29,7 +30,9 @@ class Classic(Profile):
     name = "classic"
     needs = (BROKERS,)
     model = "log"
-    operations = frozenset({"produce", "fetch", "list_offsets", "delete_records"})
+    operations = frozenset(
+        {"produce", "fetch", "list_offsets", "delete_records", "sequence_request"}
+    )
     promised = PROMISED
     optional = OPTIONAL
     decided_in = ("reference_impl",)
@@ -56,19 +59,17 @@ class Classic(Profile):
         Processes wait more than they work: there two stages are played at a time.
         """
 
-        def record(stage: Stage) -> StagePlayed:
-            return stage.record(
-                run,
-                world=plan.world,
-                seed=plan.seed,
-                sut=sut,
-                probes=self.probes,
-                progress=progress,
-            )
-
+        given = StageRun(
+            run=run,
+            world=plan.world,
+            seed=plan.seed,
+            sut=sut,
+            probes=self.probes,
+            progress=progress,
+        )
         at_once = 2 if plan.world == "process" and sut.adapter.started else 1
         played = Played()
-        for done in at_the_same_time(record, self._stages(plan), at_once):
+        for done in at_the_same_time(lambda one: one.record(given), self._stages(plan), at_once):
             counted, skipped = dict(done.counted), dict(done.skipped)
             levers = {self.name: done.levers} if done.levers else {}
             played.add(
@@ -115,18 +116,23 @@ class Classic(Profile):
         return {} if world == "sim" else ONLY_SIMULATED
 
     def shown(self, mutant: str | None, world: str, folder: Path) -> Sequence[Path] | None:
-        """By the program of a mutant; the sound cluster plays all of them."""
+        """By the program of a mutant or the sequences of its rules; a sound cluster plays all."""
+        from conformance.classic.wire_lab import record_sequences
         from conformance.programs import record_programs, recorded_programs
 
         programs = recorded_programs()
         if mutant is None:
             unseen = self.left_out(world)
             sound = [program for name, program in programs.items() if name not in unseen]
-            return record_programs(folder, sound, world=world)
-        name = load_mutant(mutant).name
-        if name not in programs:
-            return None
-        return record_programs(folder, [programs[name]], world=world, mutants=(mutant,))
+            asked = record_sequences(folder / WIRE, families_of(), world=world)
+            return [*record_programs(folder, sound, world=world), asked]
+        loaded = load_mutant(mutant)
+        name = loaded.name
+        if name in programs:
+            return record_programs(folder, [programs[name]], world=world, mutants=(mutant,))
+        if families := families_of(loaded.rules):
+            return [record_sequences(folder, families, world=world, mutants=(mutant,))]
+        return None
 
 
 PROFILE = Classic()

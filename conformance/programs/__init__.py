@@ -19,7 +19,7 @@ from harness.deployments.deploy import deploy
 from harness.deployments.deployment import Deployment
 from harness.deployments.plan import DeploymentPlan, broker_name
 from harness.history import Run
-from harness.steps.step import Step, read_steps
+from harness.steps.step import ADMIN, Step, read_steps
 from harness.sut import reference_sut
 
 FOLDER = Path(__file__).parent
@@ -48,7 +48,11 @@ PROPERTIES = {
     "replica.fetch.backoff.ms": "100",
     "replica.socket.timeout.ms": "1000",
     "replica.high.watermark.checkpoint.interval.ms": "500",
+    "log.retention.check.interval.ms": "1000",
+    "producer.id.expiration.ms": "3600000",
+    "producer.id.expiration.check.interval.ms": "1000",
 }
+_TOPICS = ("name", "topic")  # what steps call the topic that they are about
 # A process that is not given the processor must not look dead.
 SLOWED = ("broker.session.timeout.ms", "replica.lag.time.max.ms", "replica.socket.timeout.ms")
 
@@ -123,7 +127,12 @@ def _on_brokers(step: Step, brokers: Sequence[int]) -> Step:
 
 
 def _on_topic(step: Step, topic: str) -> Step:
-    """The step with symbolic targets of that topic."""
+    """The step with symbolic targets of that topic, and with topics of its own."""
+    if step.actor == ADMIN:
+        own = {
+            name: f"{topic}-{step.arguments[name]}" for name in _TOPICS if name in step.arguments
+        }
+        return replace(step, arguments=MappingProxyType({**step.arguments, **own}))
     target = step.arguments.get("target")
     if not isinstance(target, str) or topic == TOPIC:
         return step

@@ -9,6 +9,7 @@ from datetime import timedelta
 from kio.schema.api_versions.v0 import request as api_versions_v0
 from kio.schema.create_topics.v7 import request as create_topics_v7
 from kio.schema.delete_topics.v6 import request as delete_topics_v6
+from kio.schema.describe_configs.v4 import request as describe_configs_v4
 from kio.schema.elect_leaders.v2 import request as elect_leaders_v2
 from kio.schema.errors import ErrorCode
 from kio.schema.metadata.v12 import request as metadata_v12
@@ -20,6 +21,7 @@ from harness.clients.raw import RawClient
 from reference_impl.ports import Address
 
 _UNKNOWN = int(ErrorCode.unknown_topic_or_partition)
+_BROKER = 4  # the type of a resource
 _TIMEOUT = i32Timedelta.parse(timedelta(seconds=10))
 
 
@@ -76,6 +78,29 @@ async def delete_topic(client: RawClient, name: str, *, timeout_s: float = 10.0)
     one = named(answer.responses, "name", name)
     if one.error_code is not ErrorCode.none:
         raise Refused(f"deleting {name}: {one.error_code.name}: {one.error_message}")
+
+
+async def broker_configs(
+    client: RawClient, broker: int, names: Sequence[str], *, timeout_s: float = 10.0
+) -> dict[str, str]:
+    """What a broker says of its own configurations of these names."""
+    v = describe_configs_v4
+    resource = v.DescribeConfigsResource(
+        resource_type=i8(_BROKER),
+        resource_name=str(broker),
+        configuration_keys=tuple(names),
+    )
+    request = v.DescribeConfigsRequest(
+        resources=(resource,), include_synonyms=False, include_documentation=False
+    )
+    try:
+        answer = await client.ask(request, timeout_s=timeout_s)
+    finally:
+        client.abort()
+    for one in answer.results:
+        if one.error_code is not ErrorCode.none:
+            raise Refused(f"describing broker {broker}: {one.error_code.name}")
+    return {each.name: each.value for one in answer.results for each in one.configs if each.value}
 
 
 async def versions_offered(

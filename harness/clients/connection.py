@@ -1,4 +1,4 @@
-"""One connection to a broker, for requests as raw as wanted.
+"""One connection to a broker, for requests as raw as wanted, over any Network.
 
 A broker's answer may also be that it closes the connection, or (acks 0) nothing at all. Both are
 answers here, not errors. Only a broker that stays silent where it must speak is one: `Silence`.
@@ -6,9 +6,8 @@ answers here, not errors. Only a broker that stays silent where it must speak is
 
 from __future__ import annotations
 
-import socket
+import asyncio
 import struct
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,6 +22,8 @@ from harness.clients.messages import (
     request_schema,
     response_schema,
 )
+from reference_impl.ports import Address, Network
+from reference_impl.ports import Connection as Wire
 
 CLOSED: Mapping[str, Any] = {"connection": "closed"}
 """The answer of a broker that hangs up."""
@@ -31,6 +32,7 @@ NO_ANSWER: Mapping[str, Any] = {"connection": "open, no answer"}
 """The answer to a produce request with acks 0 that was taken."""
 
 PATIENCE_S = 40.0
+_SIZE = struct.Struct(">i")
 
 
 class Silence(TimeoutError):
@@ -38,46 +40,40 @@ class Silence(TimeoutError):
 
 
 class Connection:
-    """A socket, and the correlation ids on it."""
+    """A connection, and the correlation ids on it."""
 
-    def __init__(self, host: str, port: int, *, timeout_s: float = PATIENCE_S) -> None:
-        self._socket = socket.create_connection((host, port), timeout=timeout_s)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._timeout_s = timeout_s
-        self._correlation_id = 0
+    def __init__(self, wire: Wire, *, timeout_s: float = PATIENCE_S) -> None:
+        self.timeout_s = timeout_s
         self.closed = False
+        self._wire = wire
+        self._correlation_id = 0
 
-    def close(self) -> None:
-        self._socket.close()
+    def abort(self) -> None:
+        """Break it."""
+        self._wire.abort()
         self.closed = True
 
-    def __enter__(self) -> Connection:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def ask(self, api: str, version: int, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def ask(self, api: str, version: int, fields: Mapping[str, Any]) -> Mapping[str, Any]:
         """Send one request and return its answer as plain data."""
         if version not in known_versions(api):
-            return self.ask_raw(api, version, b"")
+            return await self.ask_raw(api, version, b"")
         body = encode(build(request_schema(api, version), fields))
         if api == "produce" and fields.get("acks") == 0:
-            return self._tell(api, version, body)
-        return self.ask_raw(api, version, body)
+            return await self._tell(api, version, body)
+        return await self.ask_raw(api, version, body)
 
-    def ask_raw(self, api: str, version: int, body: bytes) -> Mapping[str, Any]:
+    async def ask_raw(self, api: str, version: int, body: bytes) -> Mapping[str, Any]:
         """The same with a body of any bytes."""
         self._correlation_id += 1
-        return self.ask_frame(api, version, self._header(api, version) + body)
+        return await self.ask_frame(api, version, self._header(api, version) + body)
 
-    def ask_frame(self, api: str, version: int, frame: bytes) -> Mapping[str, Any]:
+    async def ask_frame(self, api: str, version: int, frame: bytes) -> Mapping[str, Any]:
         """The same with a frame of any bytes, its header among them."""
         self._correlation_id = int.from_bytes(frame[4:8], "big", signed=True)
         try:
-            answer = self.receive() if self.send(frame) else None
+            answer = await self._exchange(frame)
         except UnreadableAnswer as problem:
-            self.close()
+            self.abort()
             return {"undecodable": "", "because": str(problem)}
         if answer is None:
             return CLOSED
@@ -86,11 +82,11 @@ class Connection:
         except (*NOT_READABLE, KeyError) as problem:
             return {"undecodable": answer.hex(), "because": type(problem).__name__}
 
-    def _tell(self, api: str, version: int, body: bytes) -> Mapping[str, Any]:
+    async def _tell(self, api: str, version: int, body: bytes) -> Mapping[str, Any]:
         """A request without an answer; the next one shows whether the broker still listens."""
         self._correlation_id += 1
-        sent = self.send(self._header(api, version) + body)
-        alive = sent and "connection" not in self.ask("api_versions", 0, {})
+        sent = await self._send(self._header(api, version) + body)
+        alive = sent and "connection" not in await self.ask("api_versions", 0, {})
         return NO_ANSWER if alive else CLOSED
 
     def _header(self, api: str, version: int) -> bytes:
@@ -120,34 +116,59 @@ class Connection:
             answer["bytes_behind_the_answer"] = len(data) - at
         return answer
 
-    def send(self, payload: bytes) -> bool:
+    async def _exchange(self, payload: bytes) -> bytes | None:
+        """The frame that answers this one, or None if the broker hangs up instead."""
+        try:
+            async with asyncio.timeout(self.timeout_s):
+                if not await self._send(payload):
+                    return None
+                size = answer_size(await self._wire.read_exactly(_SIZE.size))
+                return await self._wire.read_exactly(size)
+        except UnreadableAnswer:
+            raise
+        except ConnectionError:
+            self.abort()
+            return None
+        except TimeoutError:
+            raise Silence(f"no answer within {self.timeout_s:g} s") from None
+
+    async def _send(self, payload: bytes) -> bool:
         """One frame; false if the broker has hung up."""
         try:
-            self._socket.sendall(struct.pack(">i", len(payload)) + payload)
-        except (BrokenPipeError, ConnectionResetError):
-            self.close()
+            await self._wire.send(_SIZE.pack(len(payload)) + payload)
+        except ConnectionError:
+            self.abort()
             return False
         return True
 
-    def receive(self) -> bytes | None:
-        """The next frame, or None if the broker hangs up instead."""
-        deadline = time.monotonic() + self._timeout_s
-        size = self._exactly(4, deadline)
-        return None if size is None else self._exactly(answer_size(size), deadline)
 
-    def _exactly(self, wanted: int, deadline: float) -> bytes | None:
-        chunks = []
-        while wanted:
-            try:
-                self._socket.settimeout(max(deadline - time.monotonic(), 0.001))
-                chunk = self._socket.recv(min(wanted, 1 << 20))
-            except ConnectionResetError:
-                chunk = b""
-            except TimeoutError:
-                raise Silence(f"no answer within {self._timeout_s:g} s") from None
-            if not chunk:
-                self.close()
-                return None
-            chunks.append(chunk)
-            wanted -= len(chunk)
-        return b"".join(chunks)
+async def connected(
+    network: Network, address: Address, *, timeout_s: float = PATIENCE_S
+) -> Connection:
+    """A connection to a broker; a ConnectionError or `Silence` if there is none to be had."""
+    try:
+        async with asyncio.timeout(timeout_s):
+            return Connection(await network.connect(address), timeout_s=timeout_s)
+    except (ValueError, OverflowError) as problem:  # a system may name any host and port
+        raise ConnectionError(f"{address} is no address: {problem}") from None
+    except ConnectionError:
+        raise
+    except TimeoutError:
+        raise Silence(f"no connection within {timeout_s:g} s") from None
+
+
+async def ask_once(
+    network: Network,
+    address: Address,
+    api: str,
+    version: int,
+    fields: Mapping[str, Any],
+    *,
+    timeout_s: float = PATIENCE_S,
+) -> Mapping[str, Any]:
+    """The answer to one request on a connection of its own."""
+    connection = await connected(network, address, timeout_s=timeout_s)
+    try:
+        return await connection.ask(api, version, fields)
+    finally:
+        connection.abort()

@@ -20,6 +20,7 @@ from aiokafka.record.default_records import (  # type: ignore[import-untyped]
     DefaultRecordBatchBuilder,
 )
 from cramjam import DecompressionError
+from kio.schema.api_versions.v0 import request as api_versions_v0
 from kio.schema.delete_records.v2 import request as delete_records_v2
 from kio.schema.fetch.v12 import request as fetch_v12
 from kio.schema.list_offsets.v8 import request as list_offsets_v8
@@ -60,13 +61,14 @@ def batch_of(
     records: Sequence[tuple[str, int]],
     producer: Sequence[int] = NO_PRODUCER,
     defect: Defect = Defect.NONE,
+    codec: int = 0,
 ) -> bytes:
     """One batch of (value, timestamp in ms), by an idempotent producer if one is named."""
     producer_id, epoch, sequence = producer
     misnumbered = defect is Defect.MISNUMBERED
     builder = DefaultRecordBatchBuilder(
         magic=2,
-        compression_type=_GZIP if misnumbered else 0,
+        compression_type=_GZIP if misnumbered else codec,
         is_transactional=0,
         producer_id=producer_id,
         producer_epoch=epoch,
@@ -101,6 +103,11 @@ def records_in(data: bytes, offset: int) -> list[list[Any]]:
     return found
 
 
+def batch_size(data: bytes) -> int:
+    """How many bytes the first batch has, all of them there or not; 0 if there is none."""
+    return 12 + int.from_bytes(data[8:12], "big") if len(data) >= 12 else 0
+
+
 def _records_of(batch: bytes, offset: int) -> Iterator[list[Any]]:
     if len(batch) < _BATCH_HEADER or batch[_MAGIC_AT] != 2:
         raise ValueError(f"{len(batch)} bytes of magic {batch[_MAGIC_AT]}")
@@ -125,13 +132,14 @@ async def produce(
     acks: int,
     producer: Sequence[int] = NO_PRODUCER,
     defect: Defect = Defect.NONE,
+    codec: int = 0,
     timeout_ms: int = 1000,
     timeout_s: float = 2.0,
 ) -> Outcome:
-    """Append one batch; one with a defect must be refused."""
+    """Append one batch; one with a defect must be refused. Without acks there is no answer."""
     data = produce_v11.PartitionProduceData(
         index=i32(tp.partition),
-        records=batch_of(records, producer, defect),  # type: ignore[arg-type]
+        records=batch_of(records, producer, defect, codec),  # type: ignore[arg-type]
     )
     topic = produce_v11.TopicProduceData(name=tp.topic, partition_data=(data,))  # type: ignore[arg-type]
     request = produce_v11.ProduceRequest(
@@ -140,6 +148,11 @@ async def produce(
         timeout=i32Timedelta.parse(timedelta(milliseconds=timeout_ms)),
         topic_data=(topic,),
     )
+    if acks == 0:
+        await client.tell(request, timeout_s=timeout_s)
+        # Requests of a connection are carried out in turn: with this answer the append is over.
+        await client.ask(api_versions_v0.ApiVersionsRequest(), timeout_s=timeout_s)
+        return Outcome("info", {"error": None})
     answer = await client.ask(request, timeout_s=timeout_s)
     topic_said = named(answer.responses, "name", tp.topic)
     one = named(topic_said.partition_responses, "index", tp.partition)
@@ -155,9 +168,10 @@ async def fetch(
     leader_epoch: int = -1,
     max_wait_ms: int = 100,
     max_bytes: int = 1 << 20,
+    committed: bool = False,
     timeout_s: float = 2.0,
 ) -> Outcome:
-    """Read from an offset on."""
+    """Read from an offset on, committed transactions only if told."""
     partition = fetch_v12.FetchPartition(
         partition=i32(tp.partition),
         current_leader_epoch=i32(leader_epoch),
@@ -169,7 +183,7 @@ async def fetch(
         max_wait=i32Timedelta.parse(timedelta(milliseconds=max_wait_ms)),
         min_bytes=i32(1),
         max_bytes=i32(max_bytes),
-        isolation_level=i8(0),
+        isolation_level=i8(committed),
         session_epoch=i32(-1),
         topics=(fetch_v12.FetchTopic(topic=tp.topic, partitions=(partition,)),),  # type: ignore[arg-type]
         forgotten_topics_data=(),
@@ -179,14 +193,17 @@ async def fetch(
         return _outcome("fetch", answer.error_code or -1, {})
     topic_said = named(answer.responses, "topic", tp.topic)
     one = named(topic_said.partitions, "partition_index", tp.partition)
+    data = bytes(one.records or b"")
     return _outcome(
         "fetch",
         one.error_code,
         {
+            "bytes": len(data),
+            "first_batch_bytes": batch_size(data),
             "high_watermark": one.high_watermark,
             "last_stable_offset": one.last_stable_offset,
             "log_start_offset": one.log_start_offset,
-            "records": records_in(bytes(one.records or b""), offset),
+            "records": records_in(data, offset),
         },
     )
 

@@ -138,6 +138,7 @@ class Watcher:
     on: Deployment
     tp: TopicPartition
     suspending: Sequence[Suspends]
+    also: list[TopicPartition] = field(default_factory=list)  # that have to be at rest as well
     _watching: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -155,10 +156,12 @@ class Watcher:
         """Once: resume what may be trusted again."""
         looked_ns = self.on.now_ns()
         brokers = self.on.brokers
-        told = await asyncio.gather(*(who_leads(self.on, one, self.tp) for one in brokers))
-        if is_at_rest(dict(zip(brokers, told, strict=True))):
-            for one in self.suspending:
-                one.resume_assumptions(looked_ns)
+        for tp in (self.tp, *self.also):
+            told = await asyncio.gather(*(who_leads(self.on, one, tp) for one in brokers))
+            if not is_at_rest(dict(zip(brokers, told, strict=True))):
+                return
+        for one in self.suspending:
+            one.resume_assumptions(looked_ns)
 
     async def _watch(self) -> None:
         while True:

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.differential.agreement import compare_answers, told
-from harness.differential.allowed import Allowed, matches, read_allowed
-from harness.differential.answers import NoAnswers, Recording, read_recordings
+from harness.differential.allowed import Allowed, read_allowed
+from harness.differential.answers import ANSWERS, NoAnswers, Recording, read_recordings
 from harness.differential.explore import explore
-from harness.differential.player import play, size_of
+from harness.differential.live import play_now, size_now
 from harness.differential.sequences import all_sequences
 from harness.differential.settling import NotPrepared
+from harness.history.differences import matches
 
 AGREED, DIFFERENT, USAGE = 0, 1, 64
 TICK = 100
@@ -31,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     run = commands.add_parser("run", help="play recorded sequences and show what differs")
     run.add_argument("--bootstrap", required=True, type=_address, metavar="HOST:PORT")
-    run.add_argument("--against", required=True, type=Path, metavar="FOLDER")
+    run.add_argument("--against", type=Path, default=ANSWERS, metavar="FOLDER")
     run.add_argument("--only", default="*", metavar="NAME", help="names, * for anything")
     run.add_argument("--strict", action="store_true", help="wording and order count, too")
     run.add_argument("--all", action="store_true", help="every difference, with its request")
@@ -55,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     explore_.set_defaults(command=_explore)
     show = commands.add_parser("show", help="a sequence and its recorded answers, step by step")
     show.add_argument("name", metavar="NAME")
-    show.add_argument("--against", required=True, type=Path, metavar="FOLDER")
+    show.add_argument("--against", type=Path, default=ANSWERS, metavar="FOLDER")
     show.set_defaults(command=_show)
     return parser
 
@@ -70,10 +71,10 @@ def _run(options: argparse.Namespace) -> int:
     counts = {"agree": 0, "differ": 0, "excused": 0}
     answered = {}
     try:
-        size = size_of(options.bootstrap)
+        size = size_now(options.bootstrap)
         for recording in _chosen(options, size):
             try:
-                seen = play(recording.sequence, options.bootstrap)
+                seen = play_now(recording.sequence, options.bootstrap)
             except NotPrepared as problem:
                 counts["differ"] += 1
                 print(f"{recording.sequence.name}: {problem}", flush=True)
@@ -112,13 +113,13 @@ def _chosen(options: argparse.Namespace, size: int | None = None) -> list[Record
 def _record(options: argparse.Namespace) -> int:
     """Each sequence is played twice: an answer that changes by itself is no answer to record."""
     unstable = 0
-    size = size_of(options.bootstrap)
+    size = size_now(options.bootstrap)
     for sequence in all_sequences():
         if not matches(options.only, sequence.name) or sequence.brokers != size:
             continue
-        answers = play(sequence, options.bootstrap)
+        answers = play_now(sequence, options.bootstrap)
         recording = Recording(oracle=options.oracle, sequence=sequence, answers=answers)
-        again = compare_answers(recording, play(sequence, options.bootstrap), [])
+        again = compare_answers(recording, play_now(sequence, options.bootstrap), [])
         lines = list(told(again, strict=False, all_of_it=False))
         if lines:
             unstable += 1

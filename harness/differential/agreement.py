@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.differential.allowed import Allowed
+from harness.differential.allowed import Allowed, allowed_paths
 from harness.differential.answers import Recording
-from harness.differential.compare import Difference, differences
 from harness.differential.sequence import Step
+from harness.history.differences import Difference, split_differences
 
 SHOWN_DIFFERENCES = 6
 SHOWN_CHARACTERS = 160
@@ -43,18 +43,16 @@ def compare_answers(
 ) -> Agreement:
     """All differences between a recording and the answers of another cluster."""
     name = recording.sequence.name
-    every = [
-        StepDifference(at=at, step=step, difference=one)
-        for at, (step, expected) in enumerate(
-            zip(recording.sequence.steps, recording.answers, strict=True)
-        )
-        if step.compared
-        for one in differences(expected, seen[at])
-    ]
-    found = [
-        one for one in every if not any(a.covers(name, one.at, one.difference) for a in allowed)
-    ]
-    return Agreement(name=name, found=found, excused=len(every) - len(found))
+    told: list[StepDifference] = []
+    excused = 0
+    steps = zip(recording.sequence.steps, recording.answers, seen, strict=True)
+    for at, (step, expected, here) in enumerate(steps):
+        if step.compared:
+            paths = allowed_paths(allowed, name, at, step)
+            found, more = split_differences(expected, here, paths)
+            told += [StepDifference(at=at, step=step, difference=one) for one in found]
+            excused += more
+    return Agreement(name=name, found=told, excused=excused)
 
 
 def told(agreement: Agreement, *, strict: bool, all_of_it: bool) -> Iterator[str]:

@@ -14,6 +14,9 @@ from typing import Any
 
 from harness.differential.sequence import RequestSequence
 
+ANSWERS = Path(__file__).with_name("answers")
+"""What Apache Kafka said."""
+
 
 class NoAnswers(LookupError):
     """A folder without recorded answers; comparing with nothing is a mistake, not a pass."""
@@ -45,7 +48,7 @@ def _line(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def read_recordings(folder: Path) -> Iterator[Recording]:
+def read_recordings(folder: Path = ANSWERS) -> Iterator[Recording]:
     """All recordings below a folder, by name."""
     paths = sorted(folder.rglob("*.json"))
     if not paths:

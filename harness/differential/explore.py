@@ -19,7 +19,7 @@ from harness.differential.agreement import Agreement, compare_answers
 from harness.differential.allowed import Allowed
 from harness.differential.answers import Recording
 from harness.differential.generated import generated_sequences
-from harness.differential.player import play
+from harness.differential.live import play_now
 from harness.differential.sequence import RequestSequence
 
 Address = tuple[str, int]
@@ -75,8 +75,8 @@ def explore(
         raise _Disagrees
 
     def disagree(sequence: RequestSequence) -> Disagreement | None:
-        recording = Recording(oracle="left", sequence=sequence, answers=play(sequence, left))
-        agreement = compare_answers(recording, play(sequence, right), allowed)
+        recording = Recording(oracle="left", sequence=sequence, answers=play_now(sequence, left))
+        agreement = compare_answers(recording, play_now(sequence, right), allowed)
         if not agreement.counted(strict=False):
             return None
         return Disagreement(recording=recording, agreement=agreement)

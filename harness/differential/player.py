@@ -1,130 +1,220 @@
 """Plays a sequence against a cluster and returns its answers, normalised.
 
-After each request that makes, grows or deletes topics it waits until the cluster has done so
-(`settling.py`); that is not part of the answers. Everything else that needs waiting says so in the
-sequence, by `until`.
+It works over any Network, so in a simulation as on real sockets. After each request that makes,
+grows or deletes topics it waits until the cluster has done so (`settling.py`); that is not part of
+the answers. Everything else that needs waiting says so in the sequence, by `until`.
 """
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import re
-import secrets
-import time
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from types import TracebackType
 from typing import Any
 
-from harness.clients.connection import Connection, Silence
+from harness.clients.connection import Connection, Silence, connected
+from harness.differential.placement import Placement
 from harness.differential.sequence import RequestSequence, Step, lookup
 from harness.differential.settling import (
-    PAUSE_S,
     SETTLE_S,
     NotPrepared,
     await_gone,
     await_there,
-    brokers,
+    cluster_of,
     metadata,
+    pauses,
 )
 from harness.differential.symbols import Symbols, UnknownSymbol
+from reference_impl.ports import Address, Network
 
 AFTER_WAITING_S = 0.05
 """A broker names a new config a moment before its logs obey it."""
 
+PATIENCE_S = 20.0
+TIDY_UP_MS = 5_000
+SILENT: Mapping[str, Any] = {"connection": "silent"}
 SETTLING = "settling"
 AT_BROKER = re.compile(r"broker:(\d+)(?:/\w+)?")
 
 Answer = Mapping[str, Any]
 
 
-def play(
-    sequence: RequestSequence, bootstrap: tuple[str, int], *, timeout_s: float = 20.0
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayContext:
+    """Where sequences are played: how to reach a cluster, the time of day, and a seed.
+
+    Every play has a token of its own, by which its topics are known; the same seed at the same time
+    of day gives the same tokens.
+    """
+
+    network: Network
+    bootstrap: Address
+    now_ms: int
+    seed: int = 0
+    alone: int | None = None
+    """The broker at `bootstrap`, where the others of a cluster are to be left out of account."""
+    configs: Mapping[str, str] = field(default_factory=dict)
+    """What topics that a sequence begins with are told, unless it tells them something else."""
+
+    def token(self, sequence: str) -> str:
+        """What the names of the topics of a play begin with."""
+        told = f"{self.seed}/{self.now_ms}/{sequence}"
+        return "d" + hashlib.sha256(told.encode()).hexdigest()[:8]
+
+
+async def play(
+    sequence: RequestSequence, context: PlayContext, *, timeout_s: float = PATIENCE_S
 ) -> list[Answer | None]:
     """The answer of each step, None for the steps that are not compared."""
-    with _Play(bootstrap, timeout_s, sequence.brokers) as game:
-        return [game.take(step) for step in sequence.steps]
+    async with Play(context, sequence, timeout_s=timeout_s) as game:
+        return [await game.take(step) for step in sequence.steps]
 
 
-def size_of(bootstrap: tuple[str, int]) -> int:
+async def size_of(context: PlayContext) -> int:
     """How many brokers a cluster has."""
-    with Connection(*bootstrap, timeout_s=SETTLE_S) as connection:
-        return len(brokers(connection)["brokers"])
+    connection = await connected(context.network, context.bootstrap, timeout_s=SETTLE_S)
+    try:
+        return len((await cluster_of(connection))["brokers"])
+    finally:
+        connection.abort()
 
 
-class _Play:
-    def __init__(self, bootstrap: tuple[str, int], timeout_s: float, size: int) -> None:
-        self._bootstrap = bootstrap
-        self._timeout_s = timeout_s
+class Play:
+    """One play of a sequence, step by step; leaving it closes its connections.
+
+    `NotPrepared` and `ConnectionError` end it: what follows would mean nothing.
+    """
+
+    symbols: Symbols
+
+    def __init__(
+        self, context: PlayContext, sequence: RequestSequence, *, timeout_s: float = PATIENCE_S
+    ) -> None:
+        self.timeout_s = timeout_s
+        self.late = False  # whether an answer, or what it was to show, did not come in time
+        self._context = context
+        self._sequence = sequence
         self._connections: dict[str, Connection] = {}
-        cluster = brokers(self._connection(SETTLING), at_least=size)
-        self._places = {one["node_id"]: (one["host"], one["port"]) for one in cluster["brokers"]}
-        self.symbols = Symbols(
-            token="d" + secrets.token_hex(4),
-            now_ms=int(time.time() * 1000),
-            brokers=sorted(self._places),
-            cluster_id=cluster["cluster_id"],
-        )
+        self._addresses: dict[int, Address] = {}
+        self._placement = Placement(context.alone, context.configs)
 
-    def __enter__(self) -> _Play:
+    async def __aenter__(self) -> Play:
+        try:
+            asked = await self._connection(SETTLING)
+            cluster = await cluster_of(asked, at_least=self._sequence.brokers)
+        except BaseException:
+            self._hang_up()
+            raise
+        addresses = {
+            one["node_id"]: Address(one["host"], one["port"]) for one in cluster["brokers"]
+        }
+        alone = self._context.alone
+        self._addresses = addresses if alone is None else {alone: self._context.bootstrap}
+        self.symbols = Symbols(
+            token=self._context.token(self._sequence.name),
+            now_ms=self._context.now_ms,
+            brokers=sorted(self._addresses),
+            cluster_id=cluster["cluster_id"],
+            left_out=frozenset(addresses) - frozenset(self._addresses),
+        )
         return self
 
-    def __exit__(self, *_: object) -> None:
-        for one in self._connections.values():
-            one.close()
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._hang_up()
 
-    def _connection(self, name: str) -> Connection:
+    def _hang_up(self) -> None:
+        for one in self._connections.values():
+            one.abort()
+
+    async def _connection(self, name: str) -> Connection:
         known = self._connections.get(name)
         if known is None or known.closed:
-            known = Connection(*self._place(name), timeout_s=self._timeout_s)
+            known = await connected(
+                self._context.network, self._address(name), timeout_s=self.timeout_s
+            )
             self._connections[name] = known
+        known.timeout_s = self.timeout_s
         return known
 
-    def _place(self, name: str) -> tuple[str, int]:
-        """`broker:1` goes to the cluster's second broker, every other name to the one we know."""
-        found = AT_BROKER.fullmatch(name)
-        return self._places[self.symbols.brokers[int(found[1])]] if found else self._bootstrap
+    def broker_of(self, connection: str) -> int | None:
+        """The broker that a connection is to; None for the one that the play began with."""
+        found = AT_BROKER.fullmatch(connection)
+        return self.symbols.brokers[int(found[1])] if found else None
 
-    def _everywhere(self) -> dict[int, Connection]:
+    def _address(self, name: str) -> Address:
+        broker = self.broker_of(name)
+        return self._context.bootstrap if broker is None else self._addresses[broker]
+
+    async def _everywhere(self) -> dict[int, Connection]:
         """A connection to each broker, for waiting."""
         return {
-            broker: self._connection(f"broker:{at}/{SETTLING}")
+            broker: await self._connection(f"broker:{at}/{SETTLING}")
             for at, broker in enumerate(self.symbols.brokers)
         }
 
-    def take(self, step: Step) -> Answer | None:
+    async def take(self, step: Step) -> Answer | None:
         """One step, asked as often as its `until` wants."""
         try:
-            answer = self._ask_until(step)
+            answer = await self._ask_until(step)
         except UnknownSymbol as problem:
             return {"not_asked": str(problem)} if step.compared else None
         except Silence:
-            self._connections.pop(step.on).close()
-            return {"connection": "silent"} if step.compared else None
+            self.late = True
+            if step.on in self._connections:
+                self._connections.pop(step.on).abort()
+            return SILENT if step.compared else None
         return answer if step.compared else None
 
-    def _ask_until(self, step: Step) -> Answer:
-        deadline = time.monotonic() + SETTLE_S
-        while True:
-            raw = self._ask(step)
+    async def tidy_up(self) -> None:
+        """Delete every topic that this play may have made; no matter what becomes of it."""
+        names = [{"name": name} for name in self.symbols.topics]
+        with suppress(OSError):
+            settling = await self._connection(SETTLING)
+            await settling.ask("delete_topics", 6, {"topics": names, "timeout": TIDY_UP_MS})
+
+    async def _ask_until(self, step: Step) -> Answer:
+        now = asyncio.get_running_loop().time
+        deadline = now() + SETTLE_S
+        for pause_s in pauses():
+            raw = await self._ask(step)
             self.symbols.learn_topic_ids(raw)
             self._save(step, raw)
-            self._settle(step, raw)
+            await self._settle(step, raw)
             shown = self.symbols.only_own_topics(raw) if step.own_topics else raw
             answer: Answer = self.symbols.normalise(shown)
-            if time.monotonic() > deadline or _has(answer, step.until):
+            if _has(answer, step.until):
                 if step.until and not step.compared:
-                    time.sleep(AFTER_WAITING_S)
+                    await asyncio.sleep(AFTER_WAITING_S)
                 return answer
-            time.sleep(PAUSE_S)
+            if now() > deadline:
+                self.late = True
+                if not step.compared:
+                    wanted = ", ".join(f"{path}={value}" for path, value in step.until.items())
+                    raise NotPrepared(f"{step.api} does not show {wanted} within {SETTLE_S:g} s")
+                return answer
+            await asyncio.sleep(pause_s)
+        raise AssertionError("pauses have no end")
 
-    def _ask(self, step: Step) -> Answer:
-        fields = self._resolve(step.fields)
-        connection = self._connection(step.on)
+    async def _ask(self, step: Step) -> Answer:
+        fields = await self._resolve(step.fields)
+        fields = self._placement.place(step.api, fields, compared=step.compared)
+        connection = await self._connection(step.on)
         if step.frame is not None:
-            return connection.ask_frame(step.api, step.version, bytes.fromhex(step.frame))
+            return await connection.ask_frame(step.api, step.version, bytes.fromhex(step.frame))
         if step.body is not None:
-            return connection.ask_raw(step.api, step.version, bytes.fromhex(step.body))
-        return connection.ask(step.api, step.version, fields)
+            return await connection.ask_raw(step.api, step.version, bytes.fromhex(step.body))
+        return await connection.ask(step.api, step.version, fields)
 
-    def _resolve(self, fields: Mapping[str, Any]) -> Any:
+    async def _resolve(self, fields: Mapping[str, Any]) -> Any:
         """Topic ids are looked up when first needed, if no answer has told them yet."""
         try:
             return self.symbols.resolve(fields)
@@ -133,7 +223,8 @@ class _Play:
             if not missing.startswith("$topic_id:"):
                 raise
             name = self.symbols.topic(missing.removeprefix("$topic_id:"))
-            self.symbols.learn_topic_ids(metadata(self._connection(SETTLING), [name]))
+            told = await metadata(await self._connection(SETTLING), [name])
+            self.symbols.learn_topic_ids(told)
             return self.symbols.resolve(fields)
 
     def _save(self, step: Step, answer: Answer) -> None:
@@ -143,7 +234,7 @@ class _Play:
             except KeyError:
                 self.symbols.references.pop(name, None)
 
-    def _settle(self, step: Step, answer: Answer) -> None:
+    async def _settle(self, step: Step, answer: Answer) -> None:
         if step.api not in ("create_topics", "create_partitions", "delete_topics"):
             return
         if "connection" in answer and not step.compared:
@@ -156,11 +247,11 @@ class _Play:
         if not done or step.fields.get("validate_only"):
             return
         if step.api == "delete_topics":
-            await_gone(self._everywhere(), done)
+            await await_gone(self._everywhere, done)
         else:
             asked = self.symbols.resolve(step.fields["topics"])
             counts = {one["name"]: one.get("count", 1) for one in asked if one["name"] in done}
-            await_there(self._everywhere(), counts)
+            await await_there(self._everywhere, counts)
 
 
 def _has(answer: Answer, until: Mapping[str, Any]) -> bool:

@@ -8,14 +8,16 @@ its leader; it is gone when no broker's Metadata knows it.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
 from typing import Any
 
 from harness.clients.connection import Connection
 
-SETTLE_S = 10.0
-PAUSE_S = 0.02
+SETTLE_S = 20.0
+PAUSES_S = (0.02,) * 50 + (0.25,)
+"""Between looks; the last one again and again."""
 AFTER_DELETING_S = 0.03
 """A broker closes a partition a moment after it has forgotten its name."""
 
@@ -23,70 +25,91 @@ METADATA_VERSION = 12
 LIST_OFFSETS_VERSION = 7
 
 Answer = Mapping[str, Any]
+Everywhere = Callable[[], Awaitable[Mapping[int, Connection]]]
+"""A connection to each broker."""
 
 
 class NotPrepared(RuntimeError):
-    """A topic that a sequence needs could not be made: nothing after it would mean anything."""
+    """A cluster did not do what a sequence needs: nothing after it would mean anything."""
 
 
-def waited(condition: Callable[[], bool]) -> bool:
-    """Whether the condition came true in time."""
-    deadline = time.monotonic() + SETTLE_S
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(PAUSE_S)
-    return True
+async def wait_for(condition: Callable[[], Awaitable[bool]], otherwise: str) -> None:
+    """Return when the condition is true; `NotPrepared` if it does not become so in time."""
+    now = asyncio.get_running_loop().time
+    deadline = now() + SETTLE_S
+    for pause_s in pauses():
+        if await _true(condition):
+            return
+        if now() > deadline:
+            raise NotPrepared(f"{otherwise} within {SETTLE_S:g} s")
+        await asyncio.sleep(pause_s)
 
 
-def brokers(connection: Connection, *, at_least: int = 1) -> Answer:
+def pauses() -> Iterator[float]:
+    """How long to wait between looks at what is bound to come, in seconds, without end."""
+    return chain(PAUSES_S, repeat(PAUSES_S[-1]))
+
+
+async def _true(condition: Callable[[], Awaitable[bool]]) -> bool:
+    """An answer without what every answer has does not fulfil it."""
+    try:
+        return await condition()
+    except KeyError:
+        return False
+
+
+async def cluster_of(connection: Connection, *, at_least: int = 1) -> Answer:
     """Metadata without topics, once the broker that is asked knows so many of them."""
     answers: list[Answer] = []
 
-    def some() -> bool:
-        answers.append(connection.ask("metadata", METADATA_VERSION, {"topics": []}))
-        return len(answers[-1].get("brokers", ())) >= at_least
+    async def some() -> bool:
+        answers.append(await connection.ask("metadata", METADATA_VERSION, {"topics": []}))
+        return len(answers[-1]["brokers"]) >= at_least
 
-    if not waited(some):
-        raise NotPrepared(f"the cluster does not name {at_least} brokers")
+    await wait_for(some, f"the cluster does not name {at_least} brokers")
     return answers[-1]
 
 
-def metadata(connection: Connection, topics: Sequence[str]) -> list[Answer]:
+async def metadata(connection: Connection, topics: Sequence[str]) -> list[Answer]:
     """What the cluster says of these topics, without making them."""
     fields = {"topics": [{"name": one} for one in topics], "allow_auto_topic_creation": False}
-    answer = connection.ask("metadata", METADATA_VERSION, fields)
+    answer = await connection.ask("metadata", METADATA_VERSION, fields)
     found: list[Answer] = answer["topics"]
     return found
 
 
-def await_there(connections: Mapping[int, Connection], counts: Mapping[str, int]) -> None:
+async def await_there(everywhere: Everywhere, counts: Mapping[str, int]) -> None:
     """Return when each topic has as many partitions as wanted, at every broker, and is served."""
     names = list(counts)
 
-    def known() -> bool:
-        return all(
-            _is_there(topic, counts)
-            for one in connections.values()
-            for topic in metadata(one, names)
-        )
+    async def known() -> bool:
+        for one in (await everywhere()).values():
+            if not all(_is_there(topic, counts) for topic in await metadata(one, names)):
+                return False
+        return True
 
-    waited(known)
-    waited(lambda: all(_is_served(*one, names) for one in connections.items()))
+    async def served() -> bool:
+        for broker, one in (await everywhere()).items():
+            if not await _is_served(broker, one, names):
+                return False
+        return True
+
+    await wait_for(known, f"not every broker knows {', '.join(names)}")
+    await wait_for(served, f"not every leader serves {', '.join(names)}")
 
 
-def await_gone(connections: Mapping[int, Connection], names: Sequence[str]) -> None:
+async def await_gone(everywhere: Everywhere, names: Sequence[str]) -> None:
     """Return when no topic has one of these names."""
 
-    def unknown() -> bool:
-        return all(
-            topic["error_code"] == "UNKNOWN_TOPIC_OR_PARTITION"
-            for one in connections.values()
-            for topic in metadata(one, names)
-        )
+    async def unknown() -> bool:
+        for one in (await everywhere()).values():
+            for topic in await metadata(one, names):
+                if topic["error_code"] != "UNKNOWN_TOPIC_OR_PARTITION":
+                    return False
+        return True
 
-    waited(unknown)
-    time.sleep(AFTER_DELETING_S)
+    await wait_for(unknown, f"not every broker has forgotten {', '.join(names)}")
+    await asyncio.sleep(AFTER_DELETING_S)
 
 
 def _is_there(topic: Answer, counts: Mapping[str, int]) -> bool:
@@ -97,7 +120,7 @@ def _is_there(topic: Answer, counts: Mapping[str, int]) -> bool:
     )
 
 
-def _is_served(broker: int, connection: Connection, names: Sequence[str]) -> bool:
+async def _is_served(broker: int, connection: Connection, names: Sequence[str]) -> bool:
     """Whether a broker answers for every partition that it leads."""
     asked = [
         {
@@ -108,10 +131,10 @@ def _is_served(broker: int, connection: Connection, names: Sequence[str]) -> boo
                 if one["leader_id"] == broker
             ],
         }
-        for topic in metadata(connection, names)
+        for topic in await metadata(connection, names)
     ]
     fields = {"replica_id": -1, "topics": asked}
-    answer = connection.ask("list_offsets", LIST_OFFSETS_VERSION, fields)
+    answer = await connection.ask("list_offsets", LIST_OFFSETS_VERSION, fields)
     return all(
         one["error_code"] == "NONE" for topic in answer["topics"] for one in topic["partitions"]
     )

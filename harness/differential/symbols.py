@@ -71,12 +71,23 @@ class UnknownSymbol(LookupError):
 class Symbols:
     """The values of one play against one cluster."""
 
-    def __init__(self, *, token: str, now_ms: int, brokers: list[int], cluster_id: str) -> None:
+    def __init__(
+        self,
+        *,
+        token: str,
+        now_ms: int,
+        brokers: list[int],
+        cluster_id: str,
+        left_out: frozenset[int] = frozenset(),
+    ) -> None:
+        """Brokers that are `left_out` are not there, as far as this play is concerned."""
         self.token = token
         self.now_ms = now_ms
         self.brokers = brokers
+        self.left_out = left_out
         self.cluster_id = cluster_id
         self.references: dict[str, Any] = {}
+        self.topics: dict[str, None] = {}  # every name that a request of this play had
         self.topic_ids: dict[str, str] = {}
         self._strangers: dict[str, str] = {}
         self._times = {now_ms: "$now"}
@@ -117,7 +128,9 @@ class Symbols:
         return known[name] + more if more else known[name]
 
     def topic(self, name: str) -> str:
-        return f"{self.token}-{name}"
+        named = f"{self.token}-{name}"
+        self.topics[named] = None
+        return named
 
     # Out of an answer.
 
@@ -157,7 +170,7 @@ class Symbols:
         if isinstance(answer, Mapping):
             return self._normalise_entry(answer)
         if isinstance(answer, list):
-            return [self.normalise(one, field) for one in answer]
+            return [self.normalise(one, field) for one in answer if not self._is_left_out(one)]
         if isinstance(answer, bool) or answer is None:
             return answer
         if field in CLUSTER_FIELDS and answer != -1:
@@ -178,7 +191,15 @@ class Symbols:
                 said["resource_name"] = self._broker(int(name))
         return said
 
+    def _is_left_out(self, entry: Any) -> bool:
+        """Whether an entry names a broker that is not there."""
+        if not self.left_out or not isinstance(entry, Mapping) or "host" not in entry:
+            return False
+        return entry.get("node_id", entry.get("broker_id")) in self.left_out
+
     def _number(self, field: str, value: Any) -> Any:
+        if field == "controller_id" and value in self.left_out:
+            return self._broker(self.brokers[0])
         if field in BROKER_FIELDS and value in self.brokers:
             return ANY_BROKER if self._any_will_do(field) else self._broker(value)
         if field in LEAST_REFERENCE and value >= LEAST_REFERENCE[field]:

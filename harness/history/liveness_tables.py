@@ -19,13 +19,14 @@ LIVENESS_TABLES: Final[dict[str, tuple[str, str]]] = {
         """
 index     bigint  index of the line that began it
 campaign  string  what the phase is a part of
-phase     string  name of the phase: load, converge, progress, final-reads
+phase     string  name of the phase: load, converge, progress, settle, look, final-reads
 clock     string  the time domain of all times of the row
 since     bigint  when it began, in order units
 until     bigint  when it ended, in order units; null if it did not end
 since_ns  bigint  when it began, by the clock
 until_ns  bigint  when it ended, by the clock; null if it did not end
 bound_ns  bigint  how long what is waited for in it may take; null where nothing is waited for
+looks     bigint  how often the lab looked in it; null if not told
 """,
     ),
     "leaders_told": (
@@ -92,7 +93,11 @@ class PhaseWindows:
         elif key not in self._open:
             self._problem(event, f"the phase {key[2]} ends, which has not begun")
         else:
-            ended = {"until": self._order(event), "until_ns": event["time"]}
+            ended = {
+                "until": self._order(event),
+                "until_ns": event["time"],
+                "looks": whole(event.get("looks")),
+            }
             self._emit("phases", self._open.pop(key) | ended)
 
     def finish(self) -> None:
@@ -112,6 +117,7 @@ class PhaseWindows:
             "until": None,
             "since_ns": event["time"],
             "until_ns": None,
+            "looks": None,
             "bound_ns": None if bound_s is None else round(bound_s * 1_000_000_000),
         }
 

@@ -9,6 +9,7 @@ from. Memory: open operations, unsettled sends, open fault windows.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from .fault_windows import FaultWindows
@@ -19,6 +20,8 @@ from .micro_operations import MICRO_OPERATIONS, lay_out_micro_operations
 from .pairing import Operation, Pairing
 from .plan_tables import plan_row, skip_row
 from .sends import Emit, Row, SendBook, named, told_offset, whole
+from .sequence_table import SEQUENCE_REQUEST, lay_out_sequence_answer
+from .topic_tables import LAY_OUT, LaysOut
 
 REGISTER_CALLS: Final = frozenset(
     {
@@ -65,6 +68,15 @@ class RowBuilder:
             "phase": self._phases.feed,
             "step": lambda _: None,  # what was done, not what came of it
         }
+        self._layouts: dict[str, Callable[[Operation, Row], None]] = {
+            "produce": lambda attempt, _: self._sends.settle(attempt),
+            "end_txn": self._transaction_row,
+            "metadata": self._leader_row,
+            SEQUENCE_REQUEST: partial(lay_out_sequence_answer, emit=emit),
+            **dict.fromkeys(_GROUP_OFFSETS, self._group_offset_row),
+            **dict.fromkeys(MICRO_OPERATIONS, partial(lay_out_micro_operations, emit=emit)),
+            **{f: partial(self._of_topics, lay_out) for f, lay_out in LAY_OUT.items()},
+        }
 
     def feed(self, event: Event) -> None:
         """Take one event into account."""
@@ -98,16 +110,8 @@ class RowBuilder:
             layouts.append(self._register_row)
         elif shared["topic"] is not None and shared["partition"] is not None:
             layouts.append(self._response_row)
-        if operation.invoke["f"] == "produce":
-            layouts.append(lambda attempt, _: self._sends.settle(attempt))
-        elif operation.invoke["f"] in _GROUP_OFFSETS:
-            layouts.append(self._group_offset_row)
-        elif operation.invoke["f"] == "end_txn":
-            layouts.append(self._transaction_row)
-        elif operation.invoke["f"] == "metadata":
-            layouts.append(self._leader_row)
-        elif operation.invoke["f"] in MICRO_OPERATIONS:
-            layouts.append(lambda closed, row: lay_out_micro_operations(closed, row, self._emit))
+        if operation.invoke["f"] in self._layouts:
+            layouts.append(self._layouts[operation.invoke["f"]])
         for lay_out in layouts:
             try:
                 lay_out(operation, shared)
@@ -158,6 +162,9 @@ class RowBuilder:
         if asked and operation.completion is not None:
             self._emit("leaders_told", shared | leader_row(operation))
 
+    def _of_topics(self, lay_out: LaysOut, operation: Operation, shared: Row) -> None:
+        lay_out(operation, shared, self._emit)
+
     def _response_row(self, operation: Operation, shared: Row) -> None:
         invoke, completion = operation.invoke, operation.completion
         if completion is None:
@@ -187,6 +194,9 @@ class RowBuilder:
             "first_offset": told_offset(records[0][0]) if records else None,
             "last_offset": told_offset(records[-1][0]) if records else None,
             "preferred_read_replica": completion.get("preferred_read_replica"),
+            "max_bytes": invoke.get("max_bytes"),
+            "bytes": completion.get("bytes"),
+            "first_batch_bytes": completion.get("first_batch_bytes"),
         }
         row = shared | answer
         self._emit("responses", row)

@@ -19,6 +19,8 @@ from typing import Final, Literal, TypeAlias
 from .errors import TableDataError
 from .liveness_tables import LIVENESS_TABLES
 from .plan_tables import PLAN_TABLES
+from .sequence_table import SEQUENCE_TABLES
+from .topic_tables import TOPIC_TABLES
 
 ColumnType: TypeAlias = Literal["bigint", "int", "string", "boolean"]
 COLUMN_TYPES: Final[tuple[ColumnType, ...]] = ("bigint", "int", "string", "boolean")
@@ -168,6 +170,9 @@ records             int     how many records came; null if the answer carries no
 first_offset        bigint  offset of the first of them
 last_offset         bigint  offset of the last of them
 preferred_read_replica  bigint  node that a fetch was sent to instead; null if none
+max_bytes           bigint  how many bytes a fetch wanted at most; null if not recorded
+bytes               bigint  how many bytes of batches came; null if not recorded
+first_batch_bytes   bigint  how many bytes the first of these batches has; 0 if there is none
 """,
     ),
     "records_seen": (
@@ -360,7 +365,9 @@ detail  string  the row as JSON text
 """,
     ),
     **LIVENESS_TABLES,
+    **TOPIC_TABLES,
     **PLAN_TABLES,
+    **SEQUENCE_TABLES,
     "problems": (
         "line or row that could not be used",
         """

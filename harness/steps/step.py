@@ -1,9 +1,9 @@
 """A step: one thing that a run does. Scenarios, campaigns, programs and replays are lists of them.
 
-A step has an actor (a client, `nemesis`, `load`, `lab`), a verb, perhaps the call of a control
-plane that it carries, and arguments. Its text is one line, its JSON one object; both give the
-same step back. Targets may be symbolic (`leader of t-0`): what they meant when the step was played
-is recorded with it.
+A step has an actor (a client, `nemesis`, `load`, `admin`, `lab`), a verb, perhaps the call of a
+control plane that it carries, and arguments. Its text is one line, its JSON one object; both give
+the same step back. Targets may be symbolic (`leader of t-0`): what they meant when the step was
+played is recorded with it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-LAB, LOAD, NEMESIS = "lab", "load", "nemesis"
+LAB, LOAD, NEMESIS, ADMIN = "lab", "load", "nemesis", "admin"
 _NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
 MILLISECONDS = ("ms", "lasts", "soon", "by")
 LONGEST_MS = 600_000  # that one step may take

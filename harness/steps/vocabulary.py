@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
-from harness.steps.step import LAB, LOAD, NEMESIS, Step, arguments_of, step_words
+from harness.steps.step import ADMIN, LAB, LOAD, NEMESIS, Step, arguments_of, step_words
 from harness.steps.words import allowed
 
 Choices = Sequence[Any] | Callable[[Any], Sequence[Any]]  # or what makes the list for a trial
@@ -116,7 +116,7 @@ class Vocabulary:
     @classmethod
     def verbs_of(cls, actor: str) -> Sequence[str]:
         """The verbs that this actor has, wherever it is."""
-        has = actor in cls.actors if cls.actors else actor not in (LAB, LOAD, NEMESIS)
+        has = actor in cls.actors if cls.actors else actor not in (LAB, LOAD, NEMESIS, ADMIN)
         return tuple(cls.verbs) if has else ()
 
     @classmethod

@@ -53,6 +53,7 @@ class PartitionClients:
 
     on: Deployment
     topic: str  # before the recorder adds what sets this run apart
+    partition: int = 0
     tp: TopicPartition = field(init=False)
     timeout_s: float = 1.5
     end: int = 0
@@ -63,7 +64,7 @@ class PartitionClients:
     _trying: dict[str, list[_Trying]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.tp = TopicPartition(self.on.recorder.topic(self.topic), 0)
+        self.tp = TopicPartition(self.on.recorder.topic(self.topic), self.partition)
 
     async def send(self, by: str, ask: int, *, acks: int) -> int | None:
         """Append a new record; its offset if it was acknowledged."""
@@ -287,13 +288,20 @@ class PartitionClients:
         producer: tuple[int, int, int] = NO_PRODUCER,
         defect: Defect = Defect.NONE,
         once_connected: Callable[[], Awaitable[None]] | None = None,
+        **how: Any,
     ) -> Outcome:
         async def produce(client: RawClient) -> Outcome:
             if once_connected is not None:
                 await client.connect()
                 await once_connected()
             return await operations.produce(
-                client, self.tp, records=records, acks=acks, producer=producer, defect=defect
+                client,
+                self.tp,
+                records=records,
+                acks=acks,
+                producer=producer,
+                defect=defect,
+                **how,
             )
 
         said: dict[str, Any] = {"producer": list(producer)} if producer != NO_PRODUCER else {}

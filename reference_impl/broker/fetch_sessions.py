@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID
 
+from reference_impl.broker.decisions import LARGEST_EPOCH, next_session_epoch, session_tells
 from reference_impl.kafka.errors import ErrorCode
 from reference_impl.kafka.message import Message
 from reference_impl.ports import Clock, Rng
 
 NO_SESSION = 0
 INITIAL_EPOCH, FINAL_EPOCH = 0, -1
-_LARGEST = (1 << 31) - 1
 
 
 class Place(NamedTuple):
@@ -42,13 +42,13 @@ class Cached:
 
     def must_tell(self, data: Message) -> bool:
         """Whether the client does not know yet; notes that it will."""
-        news = (
-            bool(data.records)
-            or data.high_watermark != self.high_watermark
-            or data.log_start_offset != self.log_start_offset
-            or data.preferred_read_replica >= 0
+        news = session_tells(
+            bool(data.records),
+            data.high_watermark != self.high_watermark,
+            data.log_start_offset != self.log_start_offset,
+            data.preferred_read_replica >= 0
             or data.error_code != 0
-            or data.diverging_epoch.epoch >= 0
+            or data.diverging_epoch.epoch >= 0,
         )
         # After an error everything is told again, once it has gone.
         self.high_watermark = -1 if data.error_code else data.high_watermark
@@ -125,7 +125,7 @@ class FetchSessions:
             del self._sessions[session_id]
             return Fetching(partitions)
         session.used_ns = self.clock.monotonic_ns()
-        session.epoch = 1 if session.epoch == _LARGEST else session.epoch + 1
+        session.epoch = next_session_epoch(session.epoch)
         asked = {place: cached.request for place, cached in session.partitions.items()}
         return Fetching(asked, session=session)
 
@@ -139,8 +139,7 @@ class FetchSessions:
         if session is None:
             session_id = self._create(fetching, answers) if fetching.wants_session else NO_SESSION
             return ErrorCode.none, session_id, answers
-        expected = 1 if asked_epoch == _LARGEST else asked_epoch + 1
-        if session.epoch != expected:
+        if session.epoch != next_session_epoch(asked_epoch):
             return ErrorCode.invalid_fetch_session_epoch, session.session_id, {}
         told = {}
         for place, data in answers.items():
@@ -156,7 +155,7 @@ class FetchSessions:
             return NO_SESSION
         session_id = NO_SESSION
         while session_id == NO_SESSION or session_id in self._sessions:
-            session_id = 1 + self.rng.randrange(_LARGEST)
+            session_id = 1 + self.rng.randrange(LARGEST_EPOCH)
         now = self.clock.monotonic_ns()
         cached = {}
         for place, data in answers.items():

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
+from reference_impl.broker.decisions import tells_cluster_operations
 from reference_impl.broker.node import Node
 from reference_impl.kafka.apis import CREATE_TOPICS, DESCRIBE_TOPIC_PARTITIONS, METADATA
 from reference_impl.kafka.errors import ErrorCode
@@ -67,8 +68,8 @@ async def metadata(node: Node, context: Context, request: Message) -> Message:
 
 
 def _on_the_cluster(request: Message, version: int) -> int:
-    asked = 8 <= version <= 10 and request.include_cluster_authorized_operations
-    return ALL_ON_THE_CLUSTER if asked else UNSAID
+    asked = bool(request.include_cluster_authorized_operations)
+    return ALL_ON_THE_CLUSTER if tells_cluster_operations(version, asked) else UNSAID
 
 
 def _problem_with(request: Message, version: int) -> ErrorCode | None:

@@ -12,6 +12,7 @@ from enum import IntEnum
 from typing import Any
 
 from reference_impl.controller.cluster import Cluster, Outcome
+from reference_impl.controller.decisions import list_config_after
 from reference_impl.kafka.apis import ALTER_CONFIGS, INCREMENTAL_ALTER_CONFIGS, Api
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.kafka.message import Message
@@ -136,12 +137,8 @@ def _operated(resource_type: int, config: Any, old: str | None) -> str | None:
             f"Can't {operation.name} to key {config.name} because its type is not LIST.",
         )
     parts = [part for part in ((old if old is not None else key.default) or "").split(",") if part]
-    for part in config.value.split(","):
-        if operation is Operation.APPEND and part not in parts:
-            parts.append(part)
-        elif operation is Operation.SUBTRACT and part in parts:
-            parts.remove(part)
-    return ",".join(parts)
+    append = operation is Operation.APPEND
+    return ",".join(list_config_after(parts, config.value.split(","), append))
 
 
 def _checked(

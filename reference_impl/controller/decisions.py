@@ -208,3 +208,15 @@ def fence_broker(silent_ms: int, session_timeout_ms: int) -> bool:
 def admit_registration(existing: Broker | None, same_incarnation: bool, in_session: bool) -> bool:
     """A second broker cannot take the id of one that is alive."""
     return existing is None or same_incarnation or not in_session
+
+
+@decision("list-config-after", rules=("KFK-116",))
+def list_config_after(parts: Sequence[str], changed: Sequence[str], append: bool) -> Sequence[str]:
+    """A part is appended unless it is there, and what is there is taken out once."""
+    after = list(parts)
+    for part in changed:
+        if append and part not in after:
+            after.append(part)
+        elif not append and part in after:
+            after.remove(part)
+    return after

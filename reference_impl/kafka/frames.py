@@ -47,6 +47,12 @@ def response_has_tags(api: str, flexible: bool) -> bool:
     return flexible
 
 
+@decision("client-id-bytes", rules=("KFK-118",))
+def client_id_bytes(length: int) -> int:
+    """A null client id is as good as an empty one, and so is any other length below zero."""
+    return max(length, 0)
+
+
 def size_in(data: bytes, limit: int) -> int:
     """The size that a frame begins with; a WireError where no frame may have it."""
     (size,) = _SIZE.unpack(data)
@@ -63,7 +69,7 @@ def read_header(frame: Data) -> Header:
         if api is None:
             raise WireError(f"no API has the key {key}")
         supported = version in api.versions
-        at = _REQUEST.size + max(length, 0)  # a null client id is as good as an empty one
+        at = _REQUEST.size + client_id_bytes(length)
         if at > len(frame):
             raise WireError("the client id is cut off")
         client_id = frame[_REQUEST.size : at].decode(errors="replace")

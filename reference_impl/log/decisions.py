@@ -176,6 +176,19 @@ def epochs_from(entries: Sequence[EpochEntry], start_offset: int) -> tuple[Epoch
     return (EpochEntry(before[-1].epoch, start_offset), *after)
 
 
+# Cutting.
+
+
+@decision("steps-of-a-cut", rules=("KFK-031",))
+def steps_of_a_cut() -> tuple[str, ...]:
+    """Once the last segment is cut: epochs and producers as of its new end, then its names.
+
+    A flow asks for the names of its steps and carries them out, so one that is left out can be
+    hooked in as a mutant where no choice would show it.
+    """
+    return ("epochs", "producers", "names")
+
+
 # Segments.
 
 

@@ -7,14 +7,20 @@ it may stop anywhere: what is left on disk opens as a log that once was, or was 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from types import TracebackType
 from typing import Any, TypeVar
 
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.log.checkpoints import overwrite_file
 from reference_impl.log.config import LogConfig
-from reference_impl.log.decisions import last_stable_offset, log_start_may_be, next_log_start
+from reference_impl.log.decisions import (
+    last_stable_offset,
+    log_start_may_be,
+    next_log_start,
+    steps_of_a_cut,
+)
 from reference_impl.log.epochs import LeaderEpochs
 from reference_impl.log.producers import ProducerStates
 from reference_impl.log.recovery import Loaded, load_producers, remove_snapshot
@@ -253,9 +259,13 @@ class LogMaintenance:
         self.recovery_point = min(self.recovery_point, self.log_end_offset)
         self.log_start_offset = min(self.log_start_offset, self.log_end_offset)
         self.high_watermark = self._high_watermark
-        await self.epochs.truncate_from_end(offset)
-        await self._load_producers()
-        await self._disk.sync_directory(self.directory)
+        work: dict[str, Callable[[], Awaitable[None]]] = {
+            "epochs": partial(self.epochs.truncate_from_end, offset),
+            "producers": self._load_producers,
+            "names": partial(self._disk.sync_directory, self.directory),
+        }
+        for step in steps_of_a_cut():
+            await work[step]()
 
     async def truncate_fully_and_start_at(self, offset: int) -> None:
         """Remove everything; the log is empty and begins there."""

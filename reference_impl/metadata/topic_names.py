@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from reference_impl.decisions import decision
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 
 MAX_LENGTH = 249
@@ -13,6 +14,7 @@ INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 _LEGAL = re.compile(r"[a-zA-Z0-9._-]*")
 
 
+@decision("topic-name-problem", rules=("KFK-115",))
 def problem_with(name: str) -> str | None:
     """What is wrong with a name, in Kafka's words; None if it will do."""
     if not name:

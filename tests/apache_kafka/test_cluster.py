@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import select
 import signal
@@ -13,8 +14,10 @@ from typing import Any
 
 import pytest
 
-from harness.clients.connection import Connection, Silence
+from harness.clients.connection import Silence, ask_once
 from harness.deployments.apache_kafka import ApacheKafka, KafkaUnavailable
+from reference_impl.live.network import StreamNetwork
+from reference_impl.ports import Address
 
 pytestmark = pytest.mark.foreign
 
@@ -32,16 +35,18 @@ with ApacheKafka(folder=Path(sys.argv[1])) as kafka:
 """
 
 
+def ask(address: tuple[str, int], *request: Any, timeout_s: float = 40.0) -> Any:
+    return asyncio.run(ask_once(StreamNetwork(), Address(*address), *request, timeout_s=timeout_s))
+
+
 def brokers(address: tuple[str, int]) -> list[int]:
-    with Connection(*address) as connection:
-        answer = connection.ask("metadata", 12, {"topics": []})
+    answer = ask(address, "metadata", 12, {"topics": []})
     return sorted(one["node_id"] for one in answer["brokers"])
 
 
 def topic(kafka: ApacheKafka, name: str, **more: Any) -> Any:
     said = {"name": name, "num_partitions": 1, "replication_factor": 1, **more}
-    with Connection(*kafka.address()) as connection:
-        answer = connection.ask("create_topics", 7, {"topics": [said], "timeout": 10_000})
+    answer = ask(kafka.address(), "create_topics", 7, {"topics": [said], "timeout": 10_000})
     return answer["topics"][0]["error_code"]
 
 
@@ -88,11 +93,8 @@ def test_a_killed_node_comes_back_with_its_data(three: ApacheKafka) -> None:
 def test_a_paused_node_is_silent_until_it_is_resumed(three: ApacheKafka) -> None:
     three.pause(3)
     try:
-        with (
-            Connection(*three.address(3), timeout_s=0.5) as connection,
-            pytest.raises(Silence),
-        ):
-            connection.ask("metadata", 12, {"topics": []})
+        with pytest.raises(Silence):
+            ask(three.address(3), "metadata", 12, {"topics": []}, timeout_s=0.5)
     finally:
         three.resume(3)
 

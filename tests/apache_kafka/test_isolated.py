@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from harness.clients.connection import Connection
+from harness.clients.connection import ask_once
 from harness.deployments.apache_kafka import KafkaUnavailable
 from harness.deployments.apache_kafka.isolated import IsolatedKafka
 from harness.deployments.apache_kafka.properties import broker_properties, controller_properties
 from harness.deployments.live import LiveDeployment
 from harness.deployments.plan import CONTROLLER, DeploymentPlan
 from harness.history import Run
+from reference_impl.live.network import StreamNetwork
+from reference_impl.ports import Address
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +33,8 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IsolatedKafka]:
 
 def brokers_seen(kafka: IsolatedKafka, name: str) -> dict[int, str]:
     host, _, port = kafka.address(name).rpartition(":")
-    with Connection(host, int(port)) as connection:
-        answer = connection.ask("metadata", 12, {"topics": []})
+    asked = ask_once(StreamNetwork(), Address(host, int(port)), "metadata", 12, {"topics": []})
+    answer = asyncio.run(asked)
     return {one["node_id"]: f"{one['host']}:{one['port']}" for one in answer["brokers"]}
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from harness.deployments.apache_kafka import ApacheKafka
 from harness.differential.agreement import compare_answers, told
 from harness.differential.answers import read_recordings
-from harness.differential.player import play
+from harness.differential.live import play_now
 
 pytestmark = pytest.mark.foreign
 
-ANSWERS = Path(__file__).parents[1] / "differential" / "answers"
-RECORDINGS = {one.sequence.name: one for one in read_recordings(ANSWERS)}
+RECORDINGS = {one.sequence.name: one for one in read_recordings()}
 CHOSEN = (
     "produce/bad_crc",
     "produce/timestamps_bounded",
@@ -30,7 +27,7 @@ CHOSEN = (
 
 @pytest.mark.parametrize("name", CHOSEN)
 def test_kafka_says_again_what_was_recorded(name: str, kafka: ApacheKafka) -> None:
-    seen = play(RECORDINGS[name].sequence, kafka.address())
+    seen = play_now(RECORDINGS[name].sequence, kafka.address())
 
     agreement = compare_answers(RECORDINGS[name], seen, [])
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from harness.differential.allowed import Allowed, matches, read_allowed
-from harness.differential.compare import ABSENT, Difference, differences
+from harness.differential.allowed import Allowed, allowed_paths, read_allowed
+from harness.differential.sequence import Step
+from harness.history.differences import ABSENT, differences, matches, split_differences
 
 
 def paths(expected: Any, seen: Any) -> list[str]:
@@ -63,13 +64,21 @@ def test_a_star_stands_for_anything_and_a_bracket_for_itself() -> None:
 
 
 def test_an_excuse_covers_its_paths_in_its_steps_of_its_sequences_only() -> None:
-    excuse = Allowed(sequence="cluster/*", paths=["a[*].b"], steps=[2], reason="because")
-    difference = Difference(path="a[1].b", expected=1, seen=2)
+    excuse = Allowed(sequence="cluster/*", paths=["a[*].b"], steps=[2], api="fetch", reason="so")
+    step, other = Step(api="fetch", version=4), Step(api="produce", version=4)
 
-    assert excuse.covers("cluster/x", 2, difference)
-    assert not excuse.covers("cluster/x", 3, difference)
-    assert not excuse.covers("fetch/x", 2, difference)
-    assert not excuse.covers("cluster/x", 2, Difference(path="a[1].c", expected=1, seen=2))
+    assert allowed_paths([excuse], "cluster/x", 2, step) == ["a[*].b"]
+    assert allowed_paths([excuse], "cluster/x", 3, step) == []
+    assert allowed_paths([excuse], "fetch/x", 2, step) == []
+    assert allowed_paths([excuse], "cluster/x", 2, other) == []
+
+
+def test_a_difference_outside_the_allowed_paths_is_found_beside_an_excused_one() -> None:
+    expected, seen = {"a": [{"b": 1, "c": 1}]}, {"a": [{"b": 2, "c": 2}]}
+
+    found, excused = split_differences(expected, seen, ["a[*].b"])
+
+    assert ([one.path for one in found], excused) == (["a[0].c"], 1)
 
 
 def test_every_allowed_difference_has_a_reason_that_is_a_sentence() -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.differential.allowed import matches, read_allowed
+from harness.differential.allowed import read_allowed
 from harness.differential.answers import NoAnswers, Recording, read_recordings
 from harness.differential.sequences import all_sequences
+from harness.history.differences import matches
 
-ANSWERS = Path(__file__).with_name("answers")
-RECORDINGS = {one.sequence.name: one for one in read_recordings(ANSWERS)}
+RECORDINGS = {one.sequence.name: one for one in read_recordings()}
 SEQUENCES = {one.name: one for one in all_sequences()}
 
 

@@ -20,7 +20,7 @@ from nonsense_broker import LOST, UNREADABLE, nonsense_broker
 from harness.cli.app import main
 from harness.clients import admin, operations
 from harness.clients.answers import UnreadableAnswer, read_answer
-from harness.clients.connection import Connection, Silence
+from harness.clients.connection import Silence, ask_once
 from harness.clients.operations import TopicPartition, batch_of, records_in
 from harness.clients.raw import RawClient
 from harness.deployments import external_nodes
@@ -155,15 +155,15 @@ def served(kind: str) -> Iterator[Address]:
 
 
 def test_the_connection_of_comparisons_calls_it_undecodable() -> None:
+    async def asked(kind: str, *, timeout_s: float) -> Any:
+        async with nonsense_broker(kind) as address:
+            request = ("metadata", 12, {"topics": None})
+            return await ask_once(StreamNetwork(), address, *request, timeout_s=timeout_s)
+
     for kind in ("a negative size", "a huge size", "an array that is not there"):
-        with served(kind) as (host, port), Connection(host, port) as connection:
-            assert "undecodable" in connection.ask("metadata", 12, {"topics": None})
-    with (
-        served("drop by drop") as (host, port),
-        Connection(host, port, timeout_s=0.1) as one,
-        pytest.raises(Silence),
-    ):
-        one.ask("metadata", 12, {"topics": None})
+        assert "undecodable" in asyncio.run(asked(kind, timeout_s=PATIENCE_S))
+    with pytest.raises(Silence):
+        asyncio.run(asked("drop by drop", timeout_s=0.1))
 
 
 @pytest.mark.parametrize("kind", [*UNREADABLE, *LOST])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -9,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.clients.connection import Connection
+from harness.clients.connection import ask_once
 from harness.deployments.apache_kafka import JavaTools
 from harness.deployments.plan import DeploymentPlan
 from harness.deployments.process_cluster import ProcessCluster
+from reference_impl.live.network import StreamNetwork
+from reference_impl.ports import Address
 
 pytestmark = pytest.mark.foreign
 
@@ -111,8 +114,9 @@ def test_a_move_to_a_dead_broker_is_listed_until_it_is_cancelled(
     moved = [{"partition_index": 0, "replicas": [3, 2]}]
     fields = {"timeout": 5000, "topics": [{"name": "waiting", "partitions": moved}]}
     host, _, port = mortal.address("broker-1").rpartition(":")
-    with Connection(host, int(port)) as connection:
-        answer = connection.ask("alter_partition_reassignments", 0, fields)
+    broker = Address(host, int(port))
+    asked = ask_once(StreamNetwork(), broker, "alter_partition_reassignments", 0, fields)
+    answer = asyncio.run(asked)
     assert answer["responses"][0]["partitions"][0]["error_code"] == "NONE"
 
     listed = tools.run(MOVES, "--list")

@@ -61,6 +61,8 @@ def kfk_062(log: Log) -> Iterator[Case]:
     records = list(stamped(log))
     for op, asked, found in searches(log):
         start = log.possible_start(op)
+        if any(offset < start and timestamp >= asked for offset, timestamp, *_ in records):
+            continue  # Kafka searches the first segment with such a record, and no other
         for offset, timestamp, source, known in records:
             late = offset >= start and timestamp >= asked and before(source, op)
             if late and shown_to(op, known):

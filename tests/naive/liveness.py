@@ -224,14 +224,18 @@ def kfk_095(log: Log) -> Iterator[Case]:
     """A node runs until it is told to stop."""
     for probe in log.nodes:
         for row in probe["rows"]:
-            yield Case(probe["index"], row["state"] != "ended" or bool(row["on_purpose"]), ())
+            yield Case(
+                probe["index"],
+                row["state"] in ("running", "not ready") or bool(row["on_purpose"]),
+                (),
+            )
 
 
 def kfk_097(log: Log) -> Iterator[Case]:
     """A node that runs is ready."""
     for probe in log.nodes:
         for row in probe["rows"]:
-            if row["state"] != "ended":
+            if row["state"] in ("running", "not ready"):
                 yield Case(probe["index"], row["state"] == "running", ())
 
 

@@ -15,7 +15,19 @@
     suspend NAME                                                       the same, as the lab says it
     fault NAME                                                         a fault is in force
     phase converge bound=20                                            a phase, its bound in ns
+    phase settle bound=20 looks=5                                      with so many looks
+    fault NAME broker-1                                                a fault of one broker
     nodes broker-1 ended 1                                             a look at one node
+    wall 5000                                                          the time of day, in ms
+    created retention.ms=1000 => ok                                    a topic and its configs
+    settings NAME=1000        => ok                                    settings of a broker
+    fetch 0 max=100           => ok a@0 hw=1 bytes=80 first=80         limit, bytes, first batch
+    ask fetch/x 2 fetch 4 kafka={"a":1} allowed=b => ok {"a":1}        step 2 of a sequence
+    described look=1 node=2 => ok 1 /3 on=1,2,3 isr=1,2 elr=3 last=1 id=A     -1 is no leader
+    brokers look=1 node=2   => ok 1:a 2:b 3:c!                         racks; `!` is fenced
+    create parts=1 factor=2 min=1 [unclean] [manual]  => ok id=A
+    configure min=1 | drop | reassign to=1,2 | elect preferred  => ok | fail ERROR
+    list_moves              => ok adding=3 removing=2
 
 `fail -` is no answer at all.
 
@@ -27,11 +39,13 @@ Without times each operation ends before the next begins.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from harness.history.recorder import SUSPENDED
+from harness.history.sequence_table import SEQUENCE_REQUEST
 
 Event = dict[str, Any]
 RECORD = re.compile(
@@ -39,6 +53,21 @@ RECORD = re.compile(
 )
 LISTED = {"latest": -1, "earliest": -2, "max": -3}
 OFFSETS = {"hw": "high_watermark", "lso": "last_stable_offset", "start": "log_start_offset"}
+PLACES = OFFSETS | {"prefer": "preferred_read_replica", "first": "first_batch_bytes"}
+MEMBERS = {
+    "on": "replicas",
+    "isr": "isr",
+    "elr": "elr",
+    "last": "last_known_elr",
+    "id": "topic_id",
+}
+ADMIN = {
+    "configure": "incremental_alter_configs",
+    "drop": "delete_topics",
+    "reassign": "alter_partition_reassignments",
+    "elect": "elect_leaders",
+    "list_moves": "list_partition_reassignments",
+}
 STAMP = 1000
 
 
@@ -70,8 +99,11 @@ def _lines(
         yield {"kind": "fault", "phase": "begin", **name}
         yield {"kind": "fault", "phase": "end", **name}
         return
-    if call in ("fault", "suspend", "phase", "nodes"):
+    if call in ("fault", "suspend", "phase", "nodes", "wall"):
         yield from _around(call, arguments, topic)
+        return
+    if call == "ask":
+        yield from _asked(arguments, outcome)
         return
     named = {"pe": "0"} | dict(word.split("=") for word in arguments if "=" in word)
     plain = [word for word in arguments if "=" not in word]
@@ -87,6 +119,23 @@ def _lines(
         yield {"type": outcome[0], "f": asked["f"], "error": error} | shared | answered
 
 
+def _asked(arguments: list[str], outcome: list[str]) -> Iterator[Event]:
+    """A request of a recorded sequence, and what became of it."""
+    sequence, step, api, version, *more = arguments
+    told = dict(word.split("=", 1) for word in more)
+    shared: Event = {"kind": "op", "f": SEQUENCE_REQUEST, "node": 1}
+    asked: Event = {"sequence": sequence, "step": int(step), "api": api, "version": int(version)}
+    if "kafka" in told:
+        asked["expected"] = json.loads(told["kafka"])
+    if "allowed" in told:
+        asked["allowed"] = [told["allowed"]]
+    yield shared | {"type": "invoke"} | asked
+    if outcome[:1] == ["ok"]:
+        yield shared | {"type": "ok", "error": 0, "answer": json.loads(outcome[1])}
+    elif outcome:
+        yield shared | {"type": "info", "error": "NOT_PREPARED", "detail": outcome[1]}
+
+
 def _around(call: str, arguments: list[str], topic: str) -> Iterator[Event]:
     """Lines that are no operations."""
     if call == "nodes":
@@ -95,15 +144,18 @@ def _around(call: str, arguments: list[str], topic: str) -> Iterator[Event]:
         told = "not ready" if state == "not-ready" else state
         row = {"node": name, "state": told, "on_purpose": "purpose" in state, **code_of}
         yield {"kind": "probe", "what": "nodes", "rows": [row]}
+    elif call == "wall":
+        yield {"kind": "probe", "what": "clock", "rows": [{"now_ms": int(arguments[0])}]}
     elif call == "phase":
-        bound_s = int(arguments[1].removeprefix("bound=")) / 1_000_000_000
+        told = {name: int(value) for name, value in (one.split("=") for one in arguments[1:])}
         about = {"kind": "phase", "campaign": topic, "name": arguments[0]}
-        yield about | {"phase": "begin", "bound_s": bound_s}
-        yield about | {"phase": "end"}
+        bound = {"bound_s": told["bound"] / 1_000_000_000} if "bound" in told else {}
+        yield about | {"phase": "begin"} | bound
+        yield about | {"phase": "end"} | ({"looks": told["looks"]} if "looks" in told else {})
     else:
         suspended = {"name": SUSPENDED, "assumption": arguments[0]}
         named = suspended if call == "suspend" else {"name": arguments[0]}
-        about = {"kind": "fault", "target": topic, **named}
+        about = {"kind": "fault", "target": (*arguments[1:], topic)[0], **named}
         yield about | {"phase": "begin"}
         yield about | {"phase": "end"}
 
@@ -140,12 +192,13 @@ def _fetch(
     asked: Event = {"f": "fetch", "offset": int(plain[0]), **_isolation(plain)}
     if "request" in named:
         asked["request"] = f"{topic}-{named['request']}"
+    if "max" in named:
+        asked["max_bytes"] = int(named["max"])
     if outcome[0] != "ok":
         return asked, {}
     answered: Event = {"records": [_read(word) for word in outcome[1:] if "@" in word]}
     for name, _, value in (word.partition("=") for word in outcome[1:] if "=" in word):
-        place = "preferred_read_replica" if name == "prefer" else OFFSETS[name]
-        answered[place] = int(value)
+        answered[PLACES.get(name, name)] = int(value)
     return asked, answered
 
 
@@ -192,6 +245,73 @@ def _leader(
     return {"f": "metadata", "look": int(named["look"])}, answered
 
 
+def _created(topic: str, plain: list[str], named: dict[str, str], *_: object) -> Asked:
+    return {"f": "create_topics", "value": _configs(named)}, {}
+
+
+def _settings(topic: str, plain: list[str], named: dict[str, str], *_: object) -> Asked:
+    return {"f": "describe_configs"}, {"value": _configs(named)}
+
+
+def _configs(named: dict[str, str]) -> dict[str, str]:
+    return {name: value for name, value in named.items() if "." in name}
+
+
+def _described(
+    topic: str, plain: list[str], named: dict[str, str], outcome: list[str], *_: object
+) -> Asked:
+    answered: Event = {}
+    if outcome[0] == "ok":
+        leader, epoch, *lists = outcome[1:]
+        answered = {"leader": int(leader), "leader_epoch": int(epoch[1:])}
+        for name, _, value in (word.partition("=") for word in lists):
+            answered[MEMBERS[name]] = value if name == "id" else _ids(value)
+    return {"f": "describe_topic_partitions", "look": int(named["look"])}, answered
+
+
+def _brokers(
+    topic: str, plain: list[str], named: dict[str, str], outcome: list[str], *_: object
+) -> Asked:
+    told = [word.rstrip("!").split(":") + [word.endswith("!")] for word in outcome[1:]]
+    brokers = [[int(one), rack, fenced] for one, rack, fenced in told]
+    asked = {"f": "describe_cluster", "look": int(named["look"]), "topic": None, "partition": None}
+    return asked, {"brokers": brokers, "topic": None, "partition": None}
+
+
+def _create(
+    topic: str, plain: list[str], named: dict[str, str], outcome: list[str], *_: object
+) -> Asked:
+    asked: Event = {
+        "f": "create_topics",
+        "partitions": int(named.get("parts", 1)),
+        "replication_factor": int(named.get("factor", 2)),
+        "min_insync_replicas": int(named.get("min", 1)),
+        "unclean": "unclean" in plain,
+        **({"assignments": []} if "manual" in plain else {}),
+    }
+    answered = {"topic_id": outcome[1].removeprefix("id=")} if outcome[1:] else {}
+    return asked | {"partition": None}, answered | {"partition": None}
+
+
+def _admin(
+    topic: str, plain: list[str], named: dict[str, str], outcome: list[str], _: object, call: str
+) -> Asked:
+    asked: Event = {"f": ADMIN[call]}
+    whole: Event = {} if call in ("reassign", "elect", "list_moves") else {"partition": None}
+    if call == "reassign":
+        asked["replicas"] = None if named["to"] == "none" else _ids(named["to"])
+    elif call == "elect":
+        asked["election"] = plain[0]
+    elif call == "configure":
+        asked |= {"min_insync_replicas": int(named["min"]), "unclean": "unclean" in plain}
+    told = (word.partition("=") for word in outcome[1:] if "=" in word)
+    return asked | whole, whole | {name: _ids(value) for name, _, value in told}
+
+
+def _ids(text: str) -> list[int]:
+    return [int(one) for one in text.split(",") if one]
+
+
 def _commit(topic: str, plain: list[str], *_: object) -> Asked:
     return {"f": "offset_commit", "group": f"{topic}-{plain[0]}", "offset": int(plain[1])}, {}
 
@@ -220,6 +340,12 @@ _CALLS: dict[str, Any] = {
     "told": _told,
     "end": _end,
     "leader": _leader,
+    "created": _created,
+    "settings": _settings,
+    "described": _described,
+    "brokers": _brokers,
+    "create": _create,
+    **dict.fromkeys(ADMIN, _admin),
 }
 
 

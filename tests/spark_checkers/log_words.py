@@ -129,4 +129,54 @@ WORDS: dict[str, str] = {
         "commit it before 5"
     ),
     "KFK-096": "op 0: node 1 answers list_offsets with what cannot be read",
+    "KFK-130": "op 0: broker 1 names leader 1 in epoch 0; ISR ,2,",
+    "KFK-131": "op 0: broker 1 names broker 3 1 times; in the ISR: true, in the ELR: false",
+    "KFK-132": "op 0: epoch 4 has leader 1; and leader 2",
+    "KFK-133": "op 14: leader 1 in epoch 0; then leader 1 in epoch 1",
+    "KFK-134": (
+        "op 0: broker 1 says 1 /0 ,1,2, isr ,1,2, elr , last , -; and another 1 /1 ,1,2, "
+        "isr ,1,2, elr , last , -; the bound is 5e-09 s"
+    ),
+    "KFK-135": "op 0: leader 1; ISR ,1,; broker 2 is up and not in it; the bound is 5e-09 s",
+    "KFK-136": "op 0: leader -1; ISR ,; ELR ,2,; 2 replicas are up; the bound is 5e-09 s",
+    "KFK-137": (
+        "op 17: leader 1 is followed by 3; replicas ,1,2,3,; ISR ,1,2,3,; ELR ,; "
+        "replica 1, from 0, is due"
+    ),
+    "KFK-138": (
+        "op 17: broker 2; ISR ,1,2,, ELR ,; then ISR ,1,, ELR ,; minimum 2; "
+        "it came back without its log being safe: false"
+    ),
+    "KFK-139": (
+        "op 14: an election (preferred) is answered PREFERRED_LEADER_NOT_AVAILABLE, not NONE; "
+        "led by 2, then by 2; replicas ,1,2,; ISR ,1,2,"
+    ),
+    "KFK-140": (
+        "op 16: replicas ,1,2,3,, not ,1,2,; before ,1,; asked for ,1,2,; the bound is 5e-09 s"
+    ),
+    "KFK-141": (
+        "op 17: replica 2 is gone while broker 3 is down; replicas ,1,3,; before ,1,2,; "
+        "asked for ,1,3,"
+    ),
+    "KFK-142": "op 17: an append with acks=-1 is answered NONE by broker 1; ISR ,1,; minimum 2",
+    "KFK-143": (
+        "op 0: replicas ,1,2, on 1 of 2 racks; 2 were asked for; brokers come first 1 to 1 times"
+    ),
+    "KFK-144": (
+        "op 4: broker 1 answers NONE; deleted: true; with id A; created with A; "
+        "the bound is 5e-09 s"
+    ),
+    "KFK-145": (
+        "op 1: broker 1 says of broker 3 that it is fenced: false; down: true; the bound is 5e-09 s"
+    ),
+    "KFK-146": (
+        "op 15: broker 1 has stopped, and broker 2 names leader 1; ISR ,1,2,; 1 others were in sync"
+    ),
+    "KFK-147": (
+        "op 0: elect_leaders at broker 1 is not decided; the answer is UNKNOWN_SERVER_ERROR"
+    ),
+    "KFK-148": (
+        "op 17: asked for ,1,3, in the place of ,1,2,; told to add , and to remove ,; "
+        "broker 3 is down"
+    ),
 }

@@ -13,15 +13,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import edge_histories
 import liveness_histories
 import log_breaches
 import log_histories
 import log_legal
 import pytest
+import replica_histories
+import sequence_histories
 from log_breaches import OTHERS_SEE_IT
 from log_lines import events_of
 from log_windows import BESIDE_WINDOWS
-from log_words import WORDS
+from log_words import WORDS as LOG_WORDS
 
 import harness.history as history_package
 from conformance.catalogue import CATALOGUE
@@ -34,9 +37,20 @@ from spark_checkers.judge_history import load_tables
 from spark_checkers.side_by_side import JudgingProfile, ground_folder, lay_out_batch, table_folder
 from spark_checkers.view_catalogue import view_sql
 
-HISTORIES = {**log_histories.HISTORIES, **liveness_histories.HISTORIES}
-ALSO_BAD = {**log_breaches.ALSO_BAD, **liveness_histories.ALSO_BAD}
-LEGAL = {**log_legal.LEGAL, **liveness_histories.LEGAL}
+SOURCES = (
+    log_histories,
+    liveness_histories,
+    replica_histories,
+    sequence_histories,
+    edge_histories,
+)
+HISTORIES = {rule: pair for one in SOURCES for rule, pair in one.HISTORIES.items()}
+BAD = (log_breaches, *SOURCES[1:])
+ALSO_BAD = {name: one for each in BAD for name, one in each.ALSO_BAD.items()}
+GOOD = (log_legal, *SOURCES[1:])
+LEGAL = {name: one for each in GOOD for name, one in each.LEGAL.items()}
+WORDS = LOG_WORDS | sequence_histories.WORDS | edge_histories.WORDS
+NO_TOPIC = {"KFK-095", "KFK-097", "KFK-145", *sequence_histories.HISTORIES}  # about nodes, requests
 RULES = [rule for rule in CATALOGUE.of_profiles(["classic"]).judged() if rule.id >= "KFK-030"]
 HEADER = {"kind": "header", "format": 1, "run": "1", "sut": "x", "world": "process"}
 TEXTS = {
@@ -100,7 +114,7 @@ def test_the_history_that_breaks_the_rule_is_flagged_in_words(rule: str, results
     result = results[f"{rule}, broken"][rule]
 
     assert (result.violations > 0, result.broken) == (True, "")
-    assert result.findings[0].topic == (None if rule in ("KFK-095", "KFK-097") else "t")
+    assert result.findings[0].topic == (None if rule in NO_TOPIC else "t")
     assert f"op {result.findings[0].op}: {result.findings[0].seen}" == WORDS[rule]
 
 
@@ -190,7 +204,7 @@ def test_stretches_of_time_are_cut_by_what_the_rules_rest_on() -> None:
         "durable": ("KFK-030", "KFK-032"),
         "led": ("KFK-054",),
         "running": ("KFK-049", "KFK-050", "KFK-051", "KFK-052"),
-        "led and running": ("KFK-065", "KFK-066"),
+        "led and running": ("KFK-065", "KFK-066", "KFK-160", "KFK-161"),
         "led and kept": ("KFK-061", "KFK-062", "KFK-063"),
     }
     names = {name for rule in RULES for name in rule.assumes}

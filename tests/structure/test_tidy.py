@@ -32,13 +32,18 @@ SIMULATED = [
     *(
         path
         for path in (ROOT / "harness" / "clients").glob("*.py")
-        if path.name not in ("connection.py", "messages.py")  # of `differential`, live only
+        if path.name != "messages.py"  # times on the wire are dates to kio
+    ),
+    *(
+        ROOT / "harness" / "differential" / name
+        for name in ("player.py", "settling.py", "symbols.py")
     ),
     *(ROOT / "conformance" / "trials").glob("*.py"),
     ROOT / "conformance" / "driver.py",
     ROOT / "harness" / "deployments" / "at_rest.py",
     *(ROOT / "nemesis").glob("*.py"),
     ROOT / "conformance" / "classic" / "campaign.py",
+    ROOT / "conformance" / "classic" / "life_cycle.py",
     *(ROOT / "harness" / "deployments").glob("sim*.py"),
     ROOT / "harness" / "deployments" / "deployment.py",
     ROOT / "reference_impl" / "live" / "network.py",

@@ -3,10 +3,13 @@
 from conformance.catalogue.kafka import (
     answers,
     appends,
+    edges,
     fetches,
     jepsen,
     lineage,
     liveness,
+    replicas,
+    sequences,
     watermarks,
 )
 
@@ -18,4 +21,7 @@ RULES = (
     *watermarks.RULES,
     *lineage.RULES,
     *liveness.RULES,
+    *edges.RULES,
+    *replicas.RULES,
+    *sequences.RULES,
 )

@@ -157,7 +157,7 @@ RULES = (
         judge=Holds(
             table="nodes_seen",
             when="TRUE",
-            holds="state <> 'ended' OR on_purpose",
+            holds="state IN ('running', 'not ready') OR on_purpose",
             show=("node_name", "state", "exit_code"),
             words=("{node_name} has {state} by itself", "with exit code {exit_code}"),
         ),
@@ -171,7 +171,7 @@ RULES = (
         depth=Depth.HOOKS,
         judge=Holds(
             table="nodes_seen",
-            when="state <> 'ended'",
+            when="state IN ('running', 'not ready')",
             holds="state = 'running'",
             show=("node_name", "state"),
             words=("{node_name} runs and is {state}",),

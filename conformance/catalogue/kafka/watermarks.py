@@ -163,7 +163,7 @@ RULES = (
         sentence="A search by timestamp finds an offset if a record as late was known before.",
         assumes=(*LED, "log-kept"),
         judge=searched(
-            "asked_timestamp >= 0 AND known_since < asked_at",
+            "asked_timestamp >= 0 AND known_since < asked_at AND NOT late_below",
             "answered_offset >= 0",
             "first_as_late",
             "known_since",

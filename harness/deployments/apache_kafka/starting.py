@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import secrets
 import socket
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from harness.clients.connection import Connection, Silence
+from harness.clients.connection import ask_once
 from harness.deployments.apache_kafka.node import Node
 from harness.deployments.apache_kafka.properties import HOST
 from harness.errors import LabBroken
 from harness.processes.reaper import REAPER
+from reference_impl.live.network import StreamNetwork
+from reference_impl.ports import Address
 
 START_S = 90.0
 FORMAT_S = 60.0
@@ -58,9 +62,8 @@ def format_nodes(nodes: Iterable[Node], cluster_id: str) -> None:
 def brokers_known(port: int) -> set[int]:
     """The brokers that a node knows; none while it does not answer."""
     try:
-        with Connection(HOST, port, timeout_s=_ASKED_S) as connection:
-            answer = connection.ask("metadata", 12, {"topics": []})
-    except (OSError, Silence):
+        answer = _ask(port, "metadata", 12, {"topics": []})
+    except OSError:
         return set()
     return {one["node_id"] for one in answer.get("brokers", [])}
 
@@ -78,9 +81,8 @@ def quorum_known(port: int) -> Quorum | None:
     """The quorum in the eyes of a controller; None while it does not know or answer."""
     topic = {"topic_name": QUORUM_TOPIC, "partitions": [{"partition_index": 0}]}
     try:
-        with Connection(HOST, port, timeout_s=_ASKED_S) as connection:
-            answer = connection.ask("describe_quorum", 1, {"topics": [topic]})
-    except (OSError, Silence):
+        answer = _ask(port, "describe_quorum", 1, {"topics": [topic]})
+    except OSError:
         return None
     for found in answer.get("topics", []):
         for one in found["partitions"]:
@@ -92,3 +94,8 @@ def quorum_known(port: int) -> Quorum | None:
                     ends={r["replica_id"]: r["log_end_offset"] for r in readers},
                 )
     return None
+
+
+def _ask(port: int, api: str, version: int, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    asked = ask_once(StreamNetwork(), Address(HOST, port), api, version, fields, timeout_s=_ASKED_S)
+    return asyncio.run(asked)

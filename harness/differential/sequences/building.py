@@ -62,12 +62,13 @@ def idempotent(sequence: int, *values: Any, epoch: Any = 0, pid: Any = "$ref:pid
 
 
 def producer_id(name: str = "pid", version: int = 4) -> Step:
-    """A producer id, kept under a name."""
+    """A producer id, kept under a name; a new broker has to get some from the controller first."""
     return Step(
         api="init_producer_id",
         version=version,
         fields={"transactional_id": None, "transaction_timeout": 60_000},
         save={name: "producer_id"},
+        until={"error_code": "NONE"},
     )
 
 

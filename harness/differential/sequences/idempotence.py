@@ -56,6 +56,7 @@ PRODUCER_IDS = (
     _story(
         "producer_id_transaction_timeouts",
         "a timeout means nothing without a transactional id",
+        producer_id(),
         _init(transaction_timeout=0),
         _init(transaction_timeout=-1),
         _init(transaction_timeout=2**31 - 1),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.differential.sequence import RequestSequence, Step
+from harness.differential.sequences.building import producer_id
 
 PRODUCE, FETCH, METADATA, API_VERSIONS, INIT_PRODUCER_ID = 0, 1, 3, 18, 22
 NAMES = {
@@ -69,6 +70,7 @@ SEQUENCES = (
     _story(
         "bytes_behind_the_request",
         "more than the request needs",
+        producer_id(),
         _frame(METADATA, 1, "00000000" + "abcdef"),
         _frame(METADATA, 12, NO_TOPICS_V12 + NO_TAGS + "00", tags=NO_TAGS),
         _frame(INIT_PRODUCER_ID, 0, "ffff" + "0000ea60" + "00"),

@@ -1,0 +1,85 @@
+"""Recording the stage `life-cycle` of the profile `classic` into a run."""
+
+from __future__ import annotations
+
+import random
+
+from conformance.classic import life_cycle
+from conformance.classic.lab import TEMPO, Tempo
+from conformance.classic.stages import StagePlayed, StageRun
+from conformance.classic.tidy import tidy_up
+from conformance.driver import Driver
+from harness.clients.admin import Refused, versions_offered
+from harness.clients.raw import RawClient
+from harness.deployments.deploy import deploy
+from harness.deployments.deployment import Deployment
+from harness.deployments.sim import SimDeployment
+from harness.errors import CannotConnect, LabBroken
+from harness.sut.lever_sets import reach
+from harness.workloads.look_steps import look_around
+from nemesis import faults as nemesis
+from nemesis.offered import not_offered
+
+SHARD = life_cycle.LIFE_CYCLE
+BROKERS = 3
+DESCRIBE_TOPIC_PARTITIONS, DESCRIBE_CLUSTER = 75, 60
+NEEDED = {DESCRIBE_TOPIC_PARTITIONS: 0, DESCRIBE_CLUSTER: 2}  # and which version
+_LOST = (OSError, TimeoutError)
+
+
+def record_life_cycle(given: StageRun) -> StagePlayed:
+    """Play the stage on a system, as far as it offers what that takes."""
+    sut, world, seed = given.sut, given.world, given.seed
+    tempo = TEMPO.get(world, Tempo())
+    plan = life_cycle.plan_of(sut.mutants)
+    given.progress("topics come and go")
+    with deploy(sut, plan, run=given.run, world=world, seed=seed, shard=SHARD) as on:
+        levers = reach(on.levers.offered, started=sut.started)
+        not_played = out_of_reach(on)
+        if life_cycle.TOPICS not in not_played:
+            situations = tuple(one for one in life_cycle.SITUATIONS if one not in not_played)
+            steps = life_cycle.life_cycle_steps(seed, on.brokers, situations)
+            chance = random.Random(f"{seed}/targets")
+            with Driver(on, topic=SHARD, bound_s=tempo.bound_s, chance=chance) as driver:
+                try:
+                    driver.play(steps, progress=given.progress)
+                except Refused as reason:
+                    raise CannotConnect(f"no topic can be created: {reason}") from None
+            look_around(on, given.probes)
+            tidy_up(on, sut, life_cycle.topics_of(steps))
+        if isinstance(on, SimDeployment) and on.sim.uncaught and not sut.mutants:
+            raise LabBroken(f"a node of the reference left an error uncaught: {on.sim.uncaught[0]}")
+        return StagePlayed(
+            brokers=on.known,
+            levers=levers,
+            counted={"life cycle": 1},
+            skipped={life_cycle.part_name(name): why for name, why in not_played.items()},
+        )
+
+
+def out_of_reach(on: Deployment) -> dict[str, str]:
+    """What of the stage cannot be played on a deployment, with the reason."""
+    reason = _no_topics(on)
+    if reason is not None:
+        return dict.fromkeys((life_cycle.TOPICS, *life_cycle.SITUATIONS), reason)
+    asked = {
+        name: not_offered(on, nemesis.FAULTS[strike.fault], strike.target)
+        for name, strike in life_cycle.SITUATIONS.items()
+    }
+    return {name: why for name, why in asked.items() if why is not None}
+
+
+def _no_topics(on: Deployment) -> str | None:
+    if len(on.brokers) < BROKERS:
+        return f"it has fewer than {BROKERS} brokers"
+    client = RawClient(on.network, on.address(on.brokers[0]))
+    try:
+        offered = on.run(versions_offered(client))
+    except _LOST:
+        return None  # the steps will find out
+    lacking = [
+        f"request {key} of version {version}"
+        for key, version in NEEDED.items()
+        if not offered.get(key, (0, -1))[0] <= version <= offered.get(key, (0, -1))[1]
+    ]
+    return f"it does not answer {' nor '.join(lacking)}" if lacking else None

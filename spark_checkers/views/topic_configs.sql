@@ -1,0 +1,13 @@
+-- What the clients of a history asked for when they created a topic, where it is a number; and by
+-- default what Kafka's brokers take. One row for each topic whose creation was acknowledged.
+-- computed once
+SELECT topic, min(op) AS op,
+  max(CAST(coalesce(nullif(regexp_extract(value, '"retention[.]ms":"(-?[0-9]+)"', 1), ''), '604800000')
+    AS BIGINT)) AS retention_ms,
+  max(CAST(nullif(regexp_extract(value, '"retention[.]bytes":"([0-9]+)"', 1), '') AS BIGINT))
+    AS retention_bytes,
+  max(CAST(coalesce(nullif(regexp_extract(value, '"segment[.]ms":"([0-9]+)"', 1), ''), '604800000')
+    AS BIGINT)) AS segment_ms
+FROM ops
+WHERE f = 'create_topics' AND type = 'ok' AND value IS NOT NULL AND topic IS NOT NULL
+GROUP BY topic
