@@ -16,6 +16,12 @@ from reference_impl.metadata.image import PartitionState
 from reference_impl.ports.clock import Rng
 
 
+def _idle_brokers_stay_fenced(current: BrokerState, heartbeat: Heartbeat) -> BrokerState:
+    state = original("next-broker-state")(current, heartbeat)
+    unfenced = current is BrokerState.FENCED and state is BrokerState.UNFENCED
+    return current if unfenced and not heartbeat.leads else state  # type: ignore[return-value]
+
+
 def _losses_go_unsaid(
     state: PartitionState, acceptable: Collection[int], election: Election
 ) -> Elected:
@@ -123,6 +129,13 @@ def _stops_unheard(current: BrokerState, heartbeat: Heartbeat) -> BrokerState:
 
 
 MUTANTS = (
+    Mutant(
+        name="idle-brokers-stay-fenced",
+        decision="next-broker-state",
+        replace=_idle_brokers_stay_fenced,
+        rules=("KFK-097",),
+        why="a broker is let in once it leads something, and none can lead before it is let in",
+    ),
     Mutant(
         name="losses-go-unsaid",
         decision="elect-leader",

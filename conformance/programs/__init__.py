@@ -18,7 +18,9 @@ from conformance.driver import Driver
 from harness.deployments.deploy import deploy
 from harness.deployments.deployment import Deployment
 from harness.deployments.plan import DeploymentPlan, broker_name
+from harness.errors import DidNotStart
 from harness.history import Run
+from harness.history.plan import LabShard
 from harness.steps.step import ADMIN, Step, read_steps
 from harness.sut import reference_sut
 
@@ -87,9 +89,14 @@ def record_programs(
         run = Run.create(
             folder / str(number), run="programs", sut="reference", world=world, seed=seed
         )
-        with deploy(sut, plan_of(world, mutants), run=run, world=world, seed=seed) as on:
-            for place, program in enumerate(some):
-                play_program(on, program, topic=f"{TOPIC}{place}" if place else TOPIC)
+        try:
+            with deploy(sut, plan_of(world, mutants), run=run, world=world, seed=seed) as on:
+                for place, program in enumerate(some):
+                    play_program(on, program, topic=f"{TOPIC}{place}" if place else TOPIC)
+        except DidNotStart as failure:
+            lab = LabShard(run)
+            lab.found("nodes", failure.nodes)
+            lab.close()
         run.seal()
         runs.append(run.folder)
     return runs

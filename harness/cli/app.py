@@ -295,36 +295,36 @@ def explain(rule: Annotated[str, typer.Argument(help="A rule id, like MIG-003.")
     return body(rule)
 
 
+Derived = Annotated[bool, typer.Option("--derived", help="Mutants derived from every decision.")]
+Decisions = Annotated[list[str] | None, typer.Option(help="With --by: of these decisions only.")]
+MutantsOf = Annotated[list[str] | None, typer.Option(help="With --by: of these profiles only.")]
+DetectedBy = Annotated[
+    str | None,
+    typer.Option(help="Measure what programs, or the campaign (the default run), detect."),
+]
+LeverSet = Annotated[
+    str, typer.Option(help="With --by: address, process-hook, process-hook-and-cuts or all.")
+]
+Sample = Annotated[int, typer.Option(help="With --by: so many, the same each time; 0 is all.")]
+PlaySeed = Annotated[int, typer.Option(help="With --by: of what is played.")]
+Renew = Annotated[
+    bool, typer.Option(help="Renew conformance/kill_matrix.json, or detection.json if derived.")
+]
+
+
 @app.command()
 def selfcheck(
     rule: Rules = None,
     world: Annotated[str, typer.Option(help="sim or process.")] = "sim",
     mutants: Annotated[Path | None, typer.Option(help="A file with mutants of yours.")] = None,
-    derived: Annotated[
-        bool, typer.Option("--derived", help="Mutants derived from every decision.")
-    ] = False,
-    decision: Annotated[
-        list[str] | None, typer.Option(help="With --by: of these decisions only.")
-    ] = None,
-    profile: Annotated[
-        list[str] | None, typer.Option(help="With --by: of these profiles only.")
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(help="Measure what programs, or the campaign (the default run), detect."),
-    ] = None,
-    levers: Annotated[
-        str,
-        typer.Option(help="With --by: address, process-hook, process-hook-and-cuts or all."),
-    ] = "all",
-    sample: Annotated[
-        int, typer.Option(help="With --by: so many, the same each time; 0 is all.")
-    ] = 0,
-    seed: Annotated[int, typer.Option(help="With --by: of what is played.")] = 1,
-    record: Annotated[
-        bool,
-        typer.Option(help="Renew conformance/kill_matrix.json, or detection.json if derived."),
-    ] = False,
+    derived: Derived = False,
+    decision: Decisions = None,
+    profile: MutantsOf = None,
+    by: DetectedBy = None,
+    levers: LeverSet = "all",
+    sample: Sample = 0,
+    seed: PlaySeed = 1,
+    record: Renew = False,
     as_json: Json = False,
 ) -> int:
     """Prove the judges: every mutant must be caught through recorded evidence."""

@@ -12,6 +12,7 @@ its own; names are checked, so no writer reaches outside.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from pathlib import Path
@@ -48,6 +49,8 @@ class Run:
         """For `create` and `open`; both leave a checked header behind."""
         self.folder = folder
         self.header = header
+        taken = sum(1 for _ in (folder / SHARDS_FOLDER).glob("*.jsonl"))
+        self._slots = itertools.count(taken)
 
     @classmethod
     def create(cls, folder: Path | str, **fields: Any) -> Run:
@@ -94,6 +97,10 @@ class Run:
     def history(self) -> Path:
         """Where the sealed history is, or will be."""
         return self.folder / HISTORY_FILE
+
+    def next_slot(self) -> int:
+        """A number that no other world of this run has; worlds may be recorded side by side."""
+        return next(self._slots)
 
     def shard(self, name: str, clock: str, *, mortal: bool = False) -> ShardWriter:
         """A new shard for one writer; every name is used once."""

@@ -9,13 +9,11 @@ part 0.
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 
 from harness.history import Run, ShardWriter
 
 _PROCESSES_PER_WORLD = 1_000_000
-_TAKING = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +36,11 @@ class RunSlot:
 def take_slot(run: Run, *, world: str, clock: str, part: int, shard: str | None) -> RunSlot:
     """The next free place in a run; two worlds never get the same."""
     name = shard or f"{world}-{part}"
-    with _TAKING:
-        taken = sum(1 for _ in (run.folder / "shards").glob("*.jsonl"))
-        return RunSlot(
-            name=name,
-            clock=clock,
-            writer=run.shard(name, clock),
-            first_process=taken * _PROCESSES_PER_WORLD,
-            part=part,
-            tag=str(run.header.get("topic_tag") or ""),
-        )
+    return RunSlot(
+        name=name,
+        clock=clock,
+        writer=run.shard(name, clock),
+        first_process=run.next_slot() * _PROCESSES_PER_WORLD,
+        part=part,
+        tag=str(run.header.get("topic_tag") or ""),
+    )
