@@ -37,7 +37,9 @@ class Scenario:
 
 
 def on_topic(step: Step, topic: str) -> Step:
-    """The same step on another topic."""
+    """The same step on another topic; one that has a name of its own keeps it behind that."""
     if "topic" not in step.arguments:
         return step
-    return replace(step, arguments=MappingProxyType({**step.arguments, "topic": topic}))
+    own = step.arguments["topic"]
+    named = topic if own == "t" else f"{topic}-{own}"
+    return replace(step, arguments=MappingProxyType({**step.arguments, "topic": named}))

@@ -32,14 +32,14 @@ async def _split(on: Deployment, target: Target, options: Options) -> Sequence[L
 FAULTS = (
     *outages(Role.CONTROL_PLANE),
     Fault(
-        name="control-plane-conflict",
+        name="control-plane-disturbed",
         roles=_ROLES,
         takes=Takes.CALLS,
-        does="gives up on calls in favour of others; nothing is done",
-        levers=("conflicts",),
-        landed=(("conflicts",),),
+        does="gives up on calls for reasons that pass (a conflict, a lock); nothing is done",
+        levers=("disturb",),
+        landed=(("calls_given_up",),),
         inject=on_calls(
-            lambda levers, to, o: levers.conflicts(to.service, to.caller, times=o["times"])
+            lambda levers, to, o: levers.disturb(to.service, to.caller, times=o["times"])
         ),
         options={"times": None},
         targets=("control-plane",),

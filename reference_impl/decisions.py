@@ -88,12 +88,16 @@ class Mutant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqlMutant:
-    """A SQL decision made wrong: ``old``, found exactly once in its passage, becomes ``new``."""
+    """A SQL decision made wrong: ``old`` in its passage becomes ``new``.
+
+    Without ``nth`` it stands there exactly once; with it, that occurrence of it is meant, from 1.
+    """
 
     name: str
     decision: str
     old: str
     new: str
+    nth: int | None = None
     rules: tuple[str, ...] = ()
     why: str = ""
 

@@ -29,7 +29,7 @@ from harness.deployments.plan import DeploymentPlan
 from harness.deployments.sim import SimDeployment
 from harness.differential.allowed import read_allowed
 from harness.differential.answers import Recording, read_recordings
-from harness.differential.by_address import CHANGES_THE_CLUSTER, CONFIGS, OFFERED, left_out
+from harness.differential.by_address import ALLOWED, CHANGES_THE_CLUSTER, CONFIGS, left_out
 from harness.differential.player import PlayContext
 from harness.differential.recorded_play import RecordedPlay
 from harness.errors import LabBroken
@@ -165,7 +165,7 @@ class _Players:
 
     async def _player(self, client: str, waiting: Iterator[Recording]) -> None:
         """One client, which plays what is next."""
-        allowed = [*read_allowed(), OFFERED] if self.found else read_allowed()
+        allowed = [*read_allowed(), *ALLOWED] if self.found else read_allowed()
         play = RecordedPlay(self.on.recorder, client, allowed)
         node = self.on.brokers[0]
         for recording in waiting:

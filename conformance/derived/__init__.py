@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from conformance.derived import python
+from conformance.derived import python, sql
+from conformance.derived.names import mutant_prefix
 from reference_impl.decisions import Decision, Mutant, MutantError, SqlMutant, decisions
 
 HERE = __name__
@@ -20,7 +21,7 @@ def derived_mutants() -> Mapping[str, AnyMutant]:
 @cache
 def mutants_of(decision: Decision) -> tuple[AnyMutant, ...]:
     """The mutants of one decision."""
-    return tuple(python.derive(decision))
+    return tuple(sql.derive(decision) if decision.kind == "sql" else python.derive(decision))
 
 
 def reference(mutant: AnyMutant) -> str:
@@ -32,7 +33,7 @@ def find_mutant(name: str) -> AnyMutant:
     """The mutant of that name, without deriving those of other decisions."""
     decision = name.partition("/")[0]
     for one in decisions().values():
-        if one.name == decision:
+        if mutant_prefix(one.name) == decision:
             for mutant in mutants_of(one):
                 if mutant.name == name:
                     return mutant

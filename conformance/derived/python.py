@@ -8,19 +8,18 @@ of the original, or of an edit before it, is no mutant.
 from __future__ import annotations
 
 import ast
-import hashlib
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
 
-from conformance.derived.edits import Edit, edits
+from conformance.derived.edits import edits
+from conformance.derived.names import mutant_name, told
 from reference_impl.decisions import Decision, Mutant
 
 MOST_TURNS = 100_000
 """After so many turns of one loop a mutant is said to loop for ever."""
 
-SHOWN = 80  # characters of what was changed
 _TURNS = "turns_of_a_mutant"
 
 
@@ -43,30 +42,8 @@ def derive(decision: Decision) -> Iterator[Mutant]:
             name=mutant_name(decision.name, *what, times[what]),
             decision=decision.name,
             replace=_beside(original, code),
-            why=_told(edit),
+            why=told(edit.old, edit.new),
         )
-
-
-def mutant_name(decision: str, operator: str, old: str, new: str, occurrence: int) -> str:
-    """A name that does not depend on lines: by what is replaced, by what, the how-manieth time."""
-    digest = hashlib.sha256(f"{operator}\0{old}\0{new}\0{occurrence}".encode()).hexdigest()
-    return f"{decision}/{operator}-{digest[:4]}"
-
-
-def _told(edit: Edit) -> str:
-    if not edit.old:
-        return f"it answers {edit.new} whatever is asked"
-    old, new = " ".join(edit.old.split()), " ".join(edit.new.split())
-    pairs = enumerate(zip(old, new, strict=False))
-    same = next((at for at, (one, other) in pairs if one != other), 0)
-    begin = 0 if same < SHOWN // 2 else old.rfind(" ", 0, same - SHOWN // 4) + 1
-    return f"`{_short(old, begin)}` becomes `{_short(new, begin)}`"
-
-
-def _short(text: str, begin: int) -> str:
-    """From there on, and not longer than a line."""
-    shown = text[begin:] if len(text) - begin <= SHOWN else f"{text[begin : begin + SHOWN]}…"
-    return f"…{shown}" if begin else shown
 
 
 def _tree_of(function: Callable[..., object]) -> ast.FunctionDef:

@@ -75,7 +75,7 @@ class Migration(Profile):
             for number in range(plan.rounds):
                 progress(f"round {number + 1} of {plan.rounds}")
                 register.play(_round(plan, number, register.supports))
-            look_around(register.deployment, self.probes)
+            look_around(register.deployment, self.probes | {"control_plane"})
         older = [scenario for scenario in scenarios if scenario.older_schema]
         for part, scenario in enumerate(older, start=1):
             _play_from_older_schema(run, sut, plan, scenario, part, played, progress)

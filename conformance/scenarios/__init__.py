@@ -1,5 +1,5 @@
 """Every scenario of every profile."""
 
-from conformance.scenarios import boundary, register
+from conformance.scenarios import boundary, edges, overlaps, register
 
-SCENARIOS = (*boundary.SCENARIOS, *register.SCENARIOS)
+SCENARIOS = (*boundary.SCENARIOS, *edges.SCENARIOS, *register.SCENARIOS, *overlaps.SCENARIOS)

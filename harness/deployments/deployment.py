@@ -103,6 +103,12 @@ class Levers:
         """Answer calls with a hard error (503, an SQL error) and do nothing."""
         self._refuse("fail")
 
+    async def disturb(
+        self, service: str, caller: str | None = None, *, times: int | None = None
+    ) -> Lever:
+        """Give up on calls for reasons that pass, one after the other; at most so many."""
+        self._refuse("disturb")
+
     async def lose_replies(
         self, service: str, caller: str | None = None, *, times: int | None = None
     ) -> Lever:
@@ -132,12 +138,6 @@ class Levers:
     async def lose_power(self, node: str) -> Lever:
         """Turn its machine off without a word; what was not synced may be gone."""
         self._refuse("lose_power")
-
-    async def conflicts(
-        self, service: str, caller: str | None = None, *, times: int | None = None
-    ) -> Lever:
-        """Give up on calls in favour of others; at most so many."""
-        self._refuse("conflicts")
 
     async def disk_full(self, node: str) -> Lever:
         """Leave no room on its disk."""

@@ -19,6 +19,7 @@ _CALLS = frozenset(
         "refuse",
         "slow",
         "fail",
+        "disturb",
         "lose_replies",
         "drop_requests",
         "hold",
@@ -27,7 +28,7 @@ _CALLS = frozenset(
     }
 )
 _DISKS = frozenset({"disk_full", "disk_slow", "disk_failing", "sync_failing"})
-_SIMULATED = frozenset({"lose_power", "conflicts", "shift_clock", "drift_clock", "at_effect"})
+_SIMULATED = frozenset({"lose_power", "shift_clock", "drift_clock", "at_effect"})
 _SERVICES = frozenset({Role.CONTROL_PLANE, Role.OBJECT_STORE})
 
 

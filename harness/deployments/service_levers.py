@@ -21,6 +21,7 @@ from harness.proxies.s3 import S3Proxy
 
 SERVICES = (CONTROL_PLANE, OBJECT_STORE)
 CALLS = frozenset({"refuse", "slow", "fail", "lose_replies", "drop_requests", "cut", "delay"})
+OF_POSTGRES = frozenset({"hold", "disturb"})
 
 
 class Killable(Protocol):
@@ -53,7 +54,7 @@ class ServiceLevers(LiveLevers):
         self._service_down: Counter[str] = Counter()
         self._service_locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self.offered |= CALLS if postgres or s3 else frozenset()
-        self.offered |= {"hold"} if postgres else frozenset()
+        self.offered |= OF_POSTGRES if postgres else frozenset()
         self.offered |= {"damage"} if s3 else frozenset()
         self.offered |= {"kill_service"} if servers else frozenset()
 
@@ -68,6 +69,14 @@ class ServiceLevers(LiveLevers):
     async def fail(self, service: str, caller: str | None = None) -> Lever:
         """Answer calls with a hard error."""
         return self._proxy("fail", service).fail(caller=caller)
+
+    async def disturb(
+        self, service: str, caller: str | None = None, *, times: int | None = None
+    ) -> Lever:
+        """Answer calls with errors that pass."""
+        if service != CONTROL_PLANE or self.postgres is None:
+            self._refuse("disturb", f" for {service}")
+        return self.postgres.disturb(caller, times)
 
     async def lose_replies(
         self, service: str, caller: str | None = None, *, times: int | None = None

@@ -1,7 +1,7 @@
 """The levers of a simulated deployment: those of the simulation, for code inside its loop.
 
 Beside what every deployment may offer there are levers that only a simulation has: `lose_power`,
-`conflicts`, those on disks and clocks, and `at_effect`. They are named in `offered`, too.
+those on disks and clocks, and `at_effect`. They are named in `offered`, too.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SERVICES = (
     "refuse",
     "slow",
     "fail",
-    "conflicts",
+    "disturb",
     "lose_replies",
     "drop_requests",
     "hold",
@@ -220,11 +220,11 @@ class SimDeploymentLevers(Levers):
             return PulledLevers(self._database.fail())
         return PulledLevers(self._sim.levers.fail(self._port(service), caller))
 
-    async def conflicts(
+    async def disturb(
         self, service: str, caller: str | None = None, *, times: int | None = None
     ) -> Lever:
-        """Calls are given up in favour of others, and nothing is done."""
-        return PulledLevers(self._sim.levers.conflicts(self._port(service), caller, times=times))
+        """Calls are given up for reasons that pass, and nothing is done."""
+        return PulledLevers(self._sim.levers.disturb(self._port(service), caller, times=times))
 
     async def lose_replies(
         self, service: str, caller: str | None = None, *, times: int | None = None

@@ -36,12 +36,26 @@ CONFIGS: Mapping[str, str] = {
 }
 """Kafka's defaults that brokers often replace; topics of such a play say them themselves."""
 
-OFFERED = Allowed(
-    sequence="*",
-    api="api_versions",
-    paths=["api_keys*", "supported_features*", "finalized_features*"],
-    reason="A system says itself which requests and features it offers, and in which versions.",
+ALLOWED = (
+    Allowed(
+        sequence="*",
+        api="api_versions",
+        paths=["api_keys*", "supported_features*", "finalized_features*"],
+        reason="A system says itself which requests and features it offers, and in which versions.",
+    ),
+    Allowed(
+        sequence="*",
+        paths=["*.rack", "*authorized_operations"],
+        reason="Brokers need not be told their racks, and an authorizer decides on operations.",
+    ),
+    Allowed(
+        sequence="*",
+        api="describe_log_dirs",
+        paths=["results*"],
+        reason="A broker may have several log directories.",
+    ),
 )
+"""Where the answers of a cluster that the lab did not start may differ besides."""
 
 
 def left_out(recording: Recording) -> str | None:

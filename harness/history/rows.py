@@ -322,6 +322,21 @@ def _log_row(row: dict[str, Any]) -> Row:
         **{name: whole(row.get(name)) for name in numbers},
         "seeds": _entries(row.get("seeds")),
         "batches": _json(row, "batches"),
+        **_suffix(row.get("batches")),
+    }
+
+
+def _suffix(batches: list[list[Any]] | None) -> Row:
+    """Where batches begin and end, and how many of them are out of place."""
+    found = [(int(base), int(last)) for base, last in batches or ()]
+    followed = [found[0][0], *(last + 1 for _, last in found)] if found else []
+    misplaced = (
+        1 for (base, last), due in zip(found, followed, strict=False) if base != due or last < base
+    )
+    return {
+        "first_offset": followed[0] if found else None,
+        "next_offset": followed[-1] if found else None,
+        "misplaced": None if batches is None else sum(misplaced),
     }
 
 

@@ -335,6 +335,9 @@ high_watermark    bigint  stored high watermark
 log_start_offset  bigint  stored log start offset
 seeds             string  stored producer entries, sorted, as JSON text
 batches           string  stored batches as JSON text; null if the probe does not list them
+first_offset      bigint  base offset of the first of them; null if there is none
+next_offset       bigint  the offset after the last of them; null if there is none
+misplaced         bigint  how many of them are empty or do not follow the one before
 detail            string  the whole row as JSON text
 """,
     ),

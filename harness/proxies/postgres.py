@@ -17,7 +17,7 @@ from enum import Enum
 from typing import TypeVar
 
 from harness.proxies.postgres_connection import HANGUPS, Connection, Passage, Upstream
-from harness.proxies.postgres_frames import IDLE, Frame, Group
+from harness.proxies.postgres_frames import HARD_ERRORS, IDLE, PASSING_ERRORS, Frame, Group
 from harness.proxies.thread import LoopThread, ProxyLever
 
 __all__ = ["HoldOrder", "Order", "PostgresProxy", "Upstream"]
@@ -31,10 +31,15 @@ class Act(Enum):
     REFUSE = "refusals"
     SLOW = "calls_delayed"
     FAIL = "errors_answered"
+    DISTURB = "calls_given_up"
     LOSE_REPLIES = "replies_dropped"
     DROP_REQUESTS = "requests_dropped"
     HOLD = "requests_held"
     CUT = "deliveries_held"
+
+
+# What is answered instead of carrying a transaction out, one after the other.
+_ERRORS = {Act.FAIL: HARD_ERRORS, Act.DISTURB: PASSING_ERRORS}
 
 
 class Order(ProxyLever):
@@ -143,8 +148,12 @@ class PostgresProxy:
         return self._pull(Order(self, Act.SLOW, _callers(caller), seconds=seconds))
 
     def fail(self, caller: str | None = None) -> Order:
-        """A transaction is answered with a hard SQL error and does nothing."""
+        """A transaction is answered with a hard SQL error, each kind in turn, and does nothing."""
         return self._pull(Order(self, Act.FAIL, _callers(caller)))
+
+    def disturb(self, caller: str | None = None, times: int | None = None) -> Order:
+        """A transaction is answered with an SQL error that passes, each kind in turn."""
+        return self._pull(Order(self, Act.DISTURB, _callers(caller), times=times))
 
     def lose_replies(self, caller: str | None = None, times: int | None = None) -> Order:
         """Transactions are carried out; the replies are lost and the connections break."""
@@ -221,19 +230,21 @@ class Way:
                 cut.hit()
             await cut.released.wait()
 
-    async def admit(self, connection: Connection, group: Group) -> Passage:
-        """What becomes of a group that executes something."""
+    async def admit(self, connection: Connection, group: Group) -> Passage | bytes:
+        """What becomes of a group that executes something, or what it is answered instead."""
         if not connection.in_transaction and not await self._begins(connection):
             return Passage.BREAK
         for act in (Act.REFUSE, Act.DROP_REQUESTS):
             if order := self._in_force(act):
                 order.hit()
                 return Passage.BREAK
-        order = None if connection.in_transaction else self._in_force(Act.FAIL)
-        if order is None:
-            return Passage.ON
-        order.hit()
-        return Passage.ERROR
+        for act, errors in _ERRORS.items():
+            order = None if connection.in_transaction else self._in_force(act)
+            if order is not None:
+                told = errors[order.counts[act.value] % len(errors)]
+                order.hit()
+                return told
+        return Passage.ON
 
     @property
     def losing(self) -> bool:

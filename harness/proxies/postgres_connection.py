@@ -16,7 +16,6 @@ from enum import Enum, auto
 from typing import Protocol
 
 from harness.proxies.postgres_frames import (
-    HARD_ERROR,
     IDLE,
     READY_FOR_QUERY,
     Frame,
@@ -51,7 +50,6 @@ class Passage(Enum):
 
     ON = auto()  # to the database
     BREAK = auto()  # it is thrown away, and the connection breaks
-    ERROR = auto()  # it is thrown away and answered with an SQL error
 
 
 class Gate(Protocol):
@@ -64,8 +62,9 @@ class Gate(Protocol):
     async def carried(self, *, back: bool) -> None:
         """Return when something may travel to the database, or back."""
 
-    async def admit(self, connection: Connection, group: Group) -> Passage:
-        """What becomes of a group that executes something; it may take its time."""
+    async def admit(self, connection: Connection, group: Group) -> Passage | bytes:
+        """What becomes of a group that executes something, or what it is answered instead; it may
+        take its time."""
 
     def swallows(self, frame: Frame, answer_bytes: int) -> bool:
         """Whether the reply that ends with this frame is lost on its way back."""
@@ -114,10 +113,10 @@ class Connection:
             passage = await self._gate.admit(self, group) if group.executes else Passage.ON
             if passage is Passage.BREAK:
                 return
-            if passage is Passage.ERROR:
+            if isinstance(passage, bytes):
                 await self._all_answered.wait()
                 await self._gate.carried(back=True)
-                self._writer.write(HARD_ERROR)
+                self._writer.write(passage)
                 continue
             if group.answered:
                 self._answering.append(group.executes)

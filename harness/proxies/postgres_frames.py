@@ -25,15 +25,30 @@ READY_FOR_QUERY = b"Z"
 ERROR_RESPONSE = b"E"
 IDLE = b"I"
 
-# What a database says whose functions are gone, and that it waits for the next statement.
-_FIELDS = b"SERROR\0VERROR\0C42883\0Mthe function is not there\0\0"
-HARD_ERROR = (
-    ERROR_RESPONSE
-    + struct.pack("!I", 4 + len(_FIELDS))
-    + _FIELDS
-    + READY_FOR_QUERY
-    + struct.pack("!I", 5)
-    + IDLE
+
+def sql_error(sqlstate: str, says: str) -> bytes:
+    """What a database says that cannot do something, and that it waits for the next statement."""
+    fields = f"SERROR\0VERROR\0C{sqlstate}\0M{says}\0\0".encode()
+    told = ERROR_RESPONSE + struct.pack("!I", 4 + len(fields)) + fields
+    return told + READY_FOR_QUERY + struct.pack("!I", 5) + IDLE
+
+
+# Of each class of SQLSTATE that a database in service may answer.
+HARD_ERRORS = (
+    sql_error("42883", "the function is not there"),
+    sql_error("23505", "a key is there twice"),
+    sql_error("22003", "a number is out of range"),
+    sql_error("55000", "it is not in the state for that"),
+    sql_error("58030", "it cannot be read or written"),
+    sql_error("XX001", "the data is damaged"),
+)
+PASSING_ERRORS = (
+    sql_error("40001", "it gave way to another transaction"),
+    sql_error("40P01", "it waited for itself"),
+    sql_error("53300", "there are too many connections"),
+    sql_error("57014", "it took too long"),
+    sql_error("55P03", "a lock is not free"),
+    sql_error("08006", "a connection is lost"),
 )
 
 _GROUP_ENDS = (b"S", b"Q", b"F")  # Sync, Query, FunctionCall

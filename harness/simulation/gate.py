@@ -61,6 +61,7 @@ class Condition:
     since_life: int = 0  # the first life of a node that it hits
     calls: frozenset[str] | None = None  # every call
     trouble: Trouble | None = None
+    in_turn: tuple[Trouble, ...] = ()  # the troubles of one effect after the other
     slower_ns: int = 0
     holds: bool = False
     holds_replies: bool = False
@@ -85,6 +86,8 @@ class Condition:
 
     def hit(self) -> None:
         """It did something to an effect."""
+        if self.in_turn:
+            self.trouble = self.in_turn[self.hits % len(self.in_turn)]
         self.hits += 1
         if self.left is not None:
             self.left -= 1

@@ -8,7 +8,7 @@ observer: the nemesis does that.
     cut, hold, delay            deliveries_held…, deliveries_delayed (`link_faults`)
     disk_full, sync_failing     writes_without_room, syncs_failed
     disk_slow, disk_failing     calls_delayed, calls_failed
-    refuse, fail, conflicts     refusals, errors_answered, conflicts
+    refuse, fail, disturb       refusals, errors_answered, calls_given_up
     slow, lose_replies          calls_delayed, replies_dropped
     drop_requests, hold_calls   requests_dropped, requests_held
     kill_service                calls_broken
@@ -36,7 +36,7 @@ from harness.simulation.lever import CallHold, LinkLever, OutOfPlace, SimLever
 from harness.simulation.link_faults import Hosts
 from harness.simulation.object_store import Damage
 from harness.simulation.patience import GIVE_UP_S
-from reference_impl.ports.effects import Trouble
+from reference_impl.ports.effects import LASTING, PASSING, Trouble
 
 if TYPE_CHECKING:
     from harness.simulation.simulation import Simulation
@@ -151,15 +151,15 @@ class SimLevers:
         return self.impose("refusals", self._calls(port, node, trouble=Trouble.REFUSED))
 
     def fail(self, port: str, node: str | None = None) -> SimLever:
-        """It answers every call with a hard error and does nothing."""
-        return self.impose("errors_answered", self._calls(port, node, trouble=Trouble.BROKEN))
+        """It answers every call with a hard error and does nothing; a database has several."""
+        lasting = LASTING if port == "control_plane" else ()
+        condition = self._calls(port, node, trouble=Trouble.BROKEN, in_turn=lasting)
+        return self.impose("errors_answered", condition)
 
-    def conflicts(
-        self, port: str, node: str | None = None, *, times: int | None = None
-    ) -> SimLever:
-        """It gives up on calls, in favour of others, and has done nothing."""
-        condition = self._calls(port, node, trouble=Trouble.CONFLICT, left=times)
-        return self.impose("conflicts", condition)
+    def disturb(self, port: str, node: str | None = None, *, times: int | None = None) -> SimLever:
+        """It gives up on calls for reasons that pass, one after the other, and has done nothing."""
+        condition = self._calls(port, node, trouble=PASSING[0], in_turn=PASSING, left=times)
+        return self.impose("calls_given_up", condition)
 
     def slow(self, port: str, seconds: float, node: str | None = None) -> SimLever:
         """Every call takes this much longer before it is carried out."""
@@ -232,6 +232,7 @@ class SimLevers:
         node: str | None,
         *,
         trouble: Trouble | None = None,
+        in_turn: tuple[Trouble, ...] = (),
         slower_ns: int = 0,
         holds: bool = False,
         holds_replies: bool = False,
@@ -244,6 +245,7 @@ class SimLevers:
             node=node,
             since_life=0 if node is None else self._sim.nodes[node].lives,
             trouble=trouble,
+            in_turn=in_turn,
             slower_ns=slower_ns,
             holds=holds,
             holds_replies=holds_replies,

@@ -50,6 +50,8 @@ LAB_VERBS: Mapping[str, Takes] = MappingProxyType(
         "heal": Takes.NOTHING,
         "break": Takes.NOTHING,
         "mend": Takes.NOTHING,
+        "disturb": Takes.NOTHING,
+        "settle": Takes.NOTHING,
         "probe": Takes.NOTHING,
         "upgrade": Takes.LOGS,
     }
@@ -97,7 +99,9 @@ NEXT: Mapping[Stand, Mapping[str, Stand]] = MappingProxyType(
 )
 
 # What each outage of the control plane is opened and closed by.
-OUTAGES: Mapping[str, str] = MappingProxyType({"refuse": "heal", "break": "mend"})
+OUTAGES: Mapping[str, str] = MappingProxyType(
+    {"refuse": "heal", "break": "mend", "disturb": "settle"}
+)
 
 
 class OutOfOrder(ValueError):

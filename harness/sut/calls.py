@@ -2,8 +2,8 @@
 
 A call has a full name (the one in histories and on the wire), a short name for tables, and the
 arguments it takes. Arguments have short names too. Seeds are named sets: a table says `seeds=A`
-and everyone who reads it can look here what A is. All sets lie below offset 10, so every boundary
-from 10 on admits them; two sets exist only to be refused.
+and everyone who reads it can look here what A is. Sets without a word about their offsets lie below
+offset 10, so every boundary from 10 on admits them.
 """
 
 from __future__ import annotations
@@ -82,10 +82,19 @@ def _batches(producer_id: int, how_many: int, *, first_offset: int = 0) -> Entri
     )
 
 
+def _differing(entry: Entry, place: int) -> Entry:
+    """The same entry with one number one higher."""
+    a, b, c, d, e, f = (value + (n == place) for n, value in enumerate(entry))
+    return a, b, c, d, e, f
+
+
+_A = ((7001, 0, 0, 4, 0, 1_700_000_000_000), (7001, 0, 5, 9, 5, 1_700_000_000_005))
+_ONE = (7011, 2, 30, 34, 5, 1_700_000_000_007)
+
 SEEDS: Mapping[str, Entries] = MappingProxyType(
     {
         "none": (),
-        "A": ((7001, 0, 0, 4, 0, 1_700_000_000_000), (7001, 0, 5, 9, 5, 1_700_000_000_005)),
+        "A": _A,
         "B": ((7001, 0, 0, 4, 0, 1_700_000_000_000), (7001, 0, 5, 8, 5, 1_700_000_000_005)),
         "C": ((7002, 1, 10, 12, 3, 1_700_000_000_003),),
         "D": ((7001, 0, 0, 4, 0, 1_700_000_000_000), (7002, 1, 10, 12, 5, 1_700_000_000_005)),
@@ -93,7 +102,20 @@ SEEDS: Mapping[str, Entries] = MappingProxyType(
         "F": ((7003, 1, 0, 9, 0, 1_700_000_000_000),),
         "FIVE": _batches(7005, 5),  # as many batches of one producer as are kept
         "SIX": _batches(7006, 6),  # one more: a malformed request
+        "TEN": (*_batches(7005, 5), *_batches(7008, 5)),  # of two producers, as many as are kept
+        "SEVEN": (*_batches(7006, 6), *_batches(7009, 1)),  # one too many, of one of two producers
         "HIGH": _batches(7007, 1, first_offset=1_000_000),  # at or above any boundary used here
+        "EDGE": _batches(
+            7010, 2, first_offset=98
+        ),  # up to 99: the last ones below a boundary of 100
+        "OVER": _batches(7010, 2, first_offset=99),  # up to 100: one too high for that boundary
+        # One batch with six different numbers, and what differs from it in one of them.
+        "G": (_ONE,),
+        **{f"G{n}": (_differing(_ONE, n),) for n in range(len(_ONE))},
+        # A set, whatever the order of its entries and however often one of them comes.
+        "A-BACKWARDS": _A[::-1],
+        "A-TWICE": (*_A, *_A),
+        "FIVE-TWICE": (*_batches(7005, 5), *_batches(7005, 5)),
     }
 )
 

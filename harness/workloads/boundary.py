@@ -42,7 +42,7 @@ _GOING_ON = {
 _UNKNOWN_OUTCOMES = ("lose", "drop", "kill")
 _RACE_CHANCE = 0.07
 _BYSTANDER_CHANCE = 0.3
-_OUTAGE_CHANCE = 0.012
+_OUTAGE_CHANCE = 0.018
 _PROBE_CHANCE = 0.02
 _PATIENCE = {Stand.SENT: 0.45, Stand.HELD: 0.3}  # chance that an open operation moves on
 

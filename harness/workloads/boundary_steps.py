@@ -46,6 +46,7 @@ FAULTS: Mapping[str, str] = MappingProxyType(
         "pause": "pause",
         "refuse": "control-plane-refused",
         "break": "control-plane-broken",
+        "disturb": "control-plane-disturbed",
     }
 )
 # What each of them is ended by.
@@ -132,7 +133,8 @@ class BoundarySteps(Vocabulary):
 
     def verbs_here(self, actor: str) -> Sequence[str]:
         """Those verbs for which there are levers and probes here."""
-        return tuple(one for one in self.verbs_of(actor) if one in self.able)
+        able = self.able
+        return tuple(one for one in self.verbs_of(actor) if one in able)
 
     @property
     def able(self) -> frozenset[str]:
@@ -261,6 +263,16 @@ class BoundarySteps(Vocabulary):
     async def mend(self, step: Step) -> None:
         """Answer properly again."""
         await self._end("break", LAB)
+
+    @verb(drawn=False)
+    async def disturb(self, step: Step) -> None:
+        """Give up on calls for reasons that pass."""
+        await self._begin(step)
+
+    @verb(drawn=False)
+    async def settle(self, step: Step) -> None:
+        """Answer properly again."""
+        await self._end("disturb", LAB)
 
     @verb(drawn=False)
     async def probe(self, step: Step) -> None:

@@ -39,6 +39,10 @@ SQLSTATES: Mapping[Trouble, str | None] = MappingProxyType(
         Trouble.BROKEN: "42883",  # undefined function
         Trouble.CONFLICT: "40001",  # serialization failure
         Trouble.FULL: "53100",  # disk full
+        Trouble.CANCELLED: "57014",  # query canceled
+        Trouble.LOCKED: "55P03",  # lock not available
+        Trouble.SEVERED: "08006",  # connection failure
+        Trouble.UNREADY: "55000",  # object not in prerequisite state
     }
 )
 
@@ -120,12 +124,33 @@ def effect_args(request: Request, transaction: Transaction) -> dict[str, object]
     return {**args, "steps": list(transaction.steps)} if transaction.steps else args
 
 
+# What code raises that is wrong in itself; a control plane replies all the same.
+_WRONG = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
 def _effect(request: Request, transaction: Transaction, transact: Transact) -> Effect[Reply]:
+    async def do() -> Reply:
+        try:
+            return await transact(request, transaction)
+        except _WRONG as problem:
+            return _hard_failure(problem)
+
+    def failed(trouble: Trouble) -> Reply:
+        try:
+            return failed_reply(trouble)
+        except _WRONG as problem:
+            return _hard_failure(problem)
+
     return Effect(
         port="control_plane",
         call=request.f,
         args=effect_args(request, transaction),
-        do=lambda: transact(request, transaction),
-        failed=failed_reply,
+        do=do,
+        failed=failed,
         outcome=lambda reply: "ok" if reply.error is NONE else str(reply.error),
     )
+
+
+def _hard_failure(problem: Exception) -> Reply:
+    message = f"the control plane failed ({type(problem).__name__}: {problem})"
+    return unknown_outcome(BoundaryError.KAFKA_STORAGE_ERROR, message)

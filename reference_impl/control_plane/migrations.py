@@ -6,10 +6,10 @@ advisory lock: two starters do not collide, and a failure leaves the database as
 is an error, because the database would no longer be what the file says.
 
 A SQL decision is a passage of these files: the last CREATE statement of a function, or (named
-``migration:V<n>``) a whole file. A SqlMutant replaces one piece of text in a passage that
-contains it exactly once. A function can be edited at any time, by running its edited CREATE OR
-REPLACE; a whole file only while it is being applied. Checksums are those of the files as they are
-on disk, so mutated and sound processes can share a database; which mutants edited a file is
+``migration:V<n>``) a whole file. A SqlMutant replaces one piece of text in a passage, the only one
+of its kind or the one it counts. A function can be edited at any time, by running its edited CREATE
+OR REPLACE; a whole file only while it is being applied. Checksums are those of the files as they
+are on disk, so mutated and sound processes can share a database; which mutants edited a file is
 recorded next to them.
 
     MigrationError            the database and the files do not agree, or a file does not apply
@@ -124,13 +124,19 @@ def edited(mutant: SqlMutant) -> str:
     if target.kind != "sql":
         raise MutantError(f"mutant {mutant.name!r} edits SQL but {target.name!r} is Python")
     passage = passage_of(target)
-    count = passage.count(mutant.old) if mutant.old else 0
-    if count != 1:
+    places = [at for at in range(len(passage)) if mutant.old and passage.startswith(mutant.old, at)]
+    if mutant.nth is None and len(places) != 1:
         raise MutantError(
-            f"mutant {mutant.name!r}: the text to replace occurs {count} times in {target.name!r} "
-            f"of {target.file}, not once: {mutant.old!r}"
+            f"mutant {mutant.name!r}: the text to replace occurs {len(places)} times in "
+            f"{target.name!r} of {target.file}, not once: {mutant.old!r}"
         )
-    return passage.replace(mutant.old, mutant.new)
+    if mutant.nth is not None and not 1 <= mutant.nth <= len(places):
+        raise MutantError(
+            f"mutant {mutant.name!r}: the text to replace has no occurrence {mutant.nth} in "
+            f"{target.name!r} of {target.file}, which has {len(places)}: {mutant.old!r}"
+        )
+    at = places[(mutant.nth or 1) - 1]
+    return passage[:at] + mutant.new + passage[at + len(mutant.old) :]
 
 
 def passage_of(target: Decision, folder: Path = FOLDER) -> str:

@@ -27,8 +27,17 @@ class Trouble(StrEnum):
     REFUSED = "refused"  # it never reached the other side: nothing was done
     LOST = "lost"  # it was done, and the reply was lost on its way back
     BROKEN = "broken"  # the other side answered with a hard error and did nothing
-    CONFLICT = "conflict"  # the other side gave up in favour of somebody else; nothing was done
+    CONFLICT = "conflict"  # the other side gave up in favour of another call; nothing was done
     FULL = "full"  # there was no room left
+    CANCELLED = "cancelled"  # it took too long and was given up; nothing was done
+    LOCKED = "locked"  # it waited too long for another call; nothing was done
+    SEVERED = "severed"  # the other side lost a connection that it needed; nothing was done
+    UNREADY = "unready"  # the other side is not in the state for it, and will not get there
+
+
+# Errors of a database: those that pass, and those that stay.
+PASSING = (Trouble.CONFLICT, Trouble.FULL, Trouble.CANCELLED, Trouble.LOCKED, Trouble.SEVERED)
+LASTING = (Trouble.BROKEN, Trouble.UNREADY)
 
 
 def succeeded(result: object) -> str:

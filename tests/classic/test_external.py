@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from conformance.catalogue import CATALOGUE
+from conformance.catalogue.kafka.sequences import FAMILIES
 from conformance.classic.campaign import FAULTS, NODES, PROMISED, part_name
 from conformance.classic.lab import record_classic
 from conformance.profiles import PROFILES
@@ -110,7 +111,7 @@ def test_without_a_hook_what_needs_no_fault_is_judged(
     assert "\nCONFORMANT WITHOUT FAULTS  classic 2026.1 · depth wire " in out
     told = json.loads((tmp_path / "run" / "verdict.json").read_text())
     assert set(told["faults"]["not_tried"]) == {part_name(fault) for fault in FAULTS}
-    assert "– KFK-095  not observable: the lab has not started its nodes" in out
+    assert "– KFK-095 KFK-097  not observable: the lab has not started its nodes" in out
     assert not (tmp_path / "run" / "certificate.json").exists()
     assert "smoke      ok      5 calls answered" in out
     tag = Run.open(tmp_path / "run").header["topic_tag"]
@@ -146,7 +147,8 @@ def test_a_hook_lets_brokers_be_killed_paused_and_wiped(
     assert faults == {"kill": 1, "pause": 2, "reimage": 1}
     free = {rule.id for rule in RULES if not rule.binds_others}
     # Without a plan nothing says that the nodes cannot be seen.
-    other = dict.fromkeys(free, Verdict.NOT_APPLICABLE) | {"KFK-095": Verdict.NO_PROOF}
+    unasked = ("KFK-095", "KFK-097", *(told[0] for told in FAMILIES.values()))
+    other = dict.fromkeys(free, Verdict.NOT_APPLICABLE) | dict.fromkeys(unasked, Verdict.NO_PROOF)
     assert {one.rule.id: one.verdict for one in judged} == {
         rule.id: other.get(rule.id, Verdict.PASS) for rule in RULES
     }

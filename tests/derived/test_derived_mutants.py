@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from conformance.derived import derived_mutants, find_mutant
-from conformance.derived.python import derive, mutant_name
+from conformance.derived.names import mutant_name
+from conformance.derived.python import derive
 from conformance.derived.survivors import survivors, unknown
 from reference_impl.decisions import (
     Decision,

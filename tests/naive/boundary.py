@@ -29,9 +29,13 @@ def epoch(op: Op) -> int:
 
 
 def fence(op: Op) -> int:
-    """The epoch that is stored at least: the one told, or that of a call that was accepted."""
+    """The epoch that is stored at least: the one told, or that of a call that was accepted.
+
+    A reset that finds no boundary is accepted and stores nothing.
+    """
     asked = op.asked.get("leader_epoch")
-    return max(epoch(op), asked if op.ok and asked is not None else -1)
+    accepted = op.ok and asked is not None and op.asked.get("boundary") != -1
+    return max(epoch(op), asked if accepted else -1)
 
 
 def floor(log: Log, op: Op) -> int:
@@ -274,8 +278,9 @@ def mig_024(log: Log) -> Iterator[Case]:
         error, faults = op.answer.get("error"), in_force(log, op)
         if error is None or op.ok or op.answer.get("stored") is not None:
             continue
-        if within(log, op, "control-plane-refused") and "control-plane-broken" not in faults:
-            yield Case(op.index, error == "REQUEST_TIMED_OUT", (op,))
+        for passing in ("control-plane-refused", "control-plane-disturbed"):
+            if within(log, op, passing) and "control-plane-broken" not in faults:
+                yield Case(op.index, error == "REQUEST_TIMED_OUT", (op,))
         if within(log, op, "control-plane-broken") and faults == {"control-plane-broken"}:
             yield Case(op.index, error == "KAFKA_STORAGE_ERROR", (op,))
 

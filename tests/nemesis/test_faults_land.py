@@ -45,7 +45,7 @@ OF_CLIENTS: dict[str, tuple[str, Meet]] = {
     "control-plane-slow": ("control-plane", ask),
     "control-plane-broken": ("client a -> control-plane", ask),
     "control-plane-killed": ("", ask),
-    "control-plane-conflict": ("", ask),
+    "control-plane-disturbed": ("", ask),
     "lose-reply": ("client a", ask),
     "drop-request": ("client a", ask),
     "hold-request": ("client a", ask),

@@ -30,6 +30,16 @@ from reference_impl.control_plane.postgres import PostgresControlPlane, rows
 from reference_impl.ports import Ports
 from reference_impl.ports.effects import Effect, Gate, Result, TracingGate, Trouble
 
+# What PostgreSQL calls each trouble that a trigger can raise.
+CONDITIONS = {
+    Trouble.CONFLICT: "serialization_failure",
+    Trouble.FULL: "disk_full",
+    Trouble.CANCELLED: "query_canceled",
+    Trouble.LOCKED: "lock_not_available",
+    Trouble.SEVERED: "connection_failure",
+    Trouble.UNREADY: "object_not_in_prerequisite_state",
+}
+
 Returned = TypeVar("Returned")
 Row = dict[str, object]
 
@@ -301,17 +311,12 @@ class OnPostgres(_OnRealLoop):
             finally:
                 self._proxy.thread.order(lever.release())
             return
-        hide = self._database.hide
-        begin, end = {
-            Trouble.BROKEN: (lambda: hide(True), lambda: hide(False)),
-            Trouble.CONFLICT: (lambda: self._raise("serialization_failure"), self._raise_no_more),
-            Trouble.FULL: (lambda: self._raise("disk_full"), self._raise_no_more),
-        }[trouble]
-        begin()
+        condition = CONDITIONS.get(trouble)
+        self._database.hide(True) if condition is None else self._raise(condition)
         try:
             yield
         finally:
-            end()
+            self._database.hide(False) if condition is None else self._raise_no_more()
 
     def _raise(self, condition: str) -> None:
         self._execute(

@@ -169,6 +169,10 @@ TROUBLES = {
     Trouble.BROKEN: ("KAFKA_STORAGE_ERROR", False),
     Trouble.CONFLICT: ("REQUEST_TIMED_OUT", False),
     Trouble.FULL: ("REQUEST_TIMED_OUT", False),
+    Trouble.CANCELLED: ("REQUEST_TIMED_OUT", False),
+    Trouble.LOCKED: ("REQUEST_TIMED_OUT", False),
+    Trouble.SEVERED: ("REQUEST_TIMED_OUT", False),
+    Trouble.UNREADY: ("KAFKA_STORAGE_ERROR", False),
 }
 
 

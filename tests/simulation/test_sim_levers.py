@@ -277,11 +277,11 @@ def test_an_outage_of_the_object_store(
     [
         (lambda sim: sim.levers.refuse(DATABASE), "REQUEST_TIMED_OUT", 1),
         (lambda sim: sim.levers.fail(DATABASE), "KAFKA_STORAGE_ERROR", 1),
-        (lambda sim: sim.levers.conflicts(DATABASE), "REQUEST_TIMED_OUT", 1),
+        (lambda sim: sim.levers.disturb(DATABASE), "REQUEST_TIMED_OUT", 1),
         (lambda sim: sim.levers.lose_replies(DATABASE), "REQUEST_TIMED_OUT", 5),
         (lambda sim: sim.levers.slow(DATABASE, 9), "NONE", 5),
     ],
-    ids=["refused", "broken", "conflicts", "replies lost", "slow"],
+    ids=["refused", "broken", "disturbed", "replies lost", "slow"],
 )
 def test_an_outage_of_the_database(
     sim: Simulation, inject: Callable[[Simulation], SimLever], answer: str, epoch: int
@@ -296,7 +296,7 @@ def test_an_outage_of_the_database(
 
 
 def test_a_conflict_may_befall_only_the_next_few(sim: Simulation) -> None:
-    sim.levers.conflicts(DATABASE, times=2)
+    sim.levers.disturb(DATABASE, times=2)
 
     answers = [ask(sim, "n1", f"register {epoch}") for epoch in (1, 2)]
 

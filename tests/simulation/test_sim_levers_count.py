@@ -49,7 +49,7 @@ COUNTED: dict[str, tuple[Callable[[Simulation], SimLever], str]] = {
     "failing sync": (lambda sim: sim.levers.sync_failing("n1"), "syncs_failed"),
     "shifted clock": (lambda sim: sim.levers.shift_clock("n1", 5), "clock_reads"),
     "drifting clock": (lambda sim: sim.levers.drift_clock("n1", 2.0), "clock_reads"),
-    "conflicts": (lambda sim: sim.levers.conflicts(DATABASE), "conflicts"),
+    "disturb": (lambda sim: sim.levers.disturb(DATABASE), "calls_given_up"),
     **{
         f"{how} of the {port}": (partial(_outage, how, port), count)
         for port in (DATABASE, STORE)

@@ -302,4 +302,36 @@ HISTORIES: dict[str, tuple[str, str]] = {
         4-6 c producers                         => ok -1@5 seen=A
         """,
     ),
+    "MIG-030": (
+        """
+        a create p=0 => ok -1@-1
+        b get p=1    => ok -1@-1
+        """,
+        """
+        a create p=0   => ok -1@-1
+        b get p=1      => fail UNKNOWN_TOPIC_OR_PARTITION -1@-1
+        5-9 c create p=1 => ok -1@-1
+        6-8 b get p=1  => ok -1@-1
+        """,
+    ),
+    "MIG-031": (
+        """
+        look p=0 b0=100 hw=103 first=100 next=104
+        """,
+        """
+        look p=0 b0=100 hw=103 first=100 next=103
+        look p=1 b0=50 hw=50
+        look p=2 b0=-1 hw=50
+        """,
+    ),
+    "MIG-032": (
+        """
+        a create => ok -1@-1
+        b create => fail INVALID_REQUEST -1@-1
+        """,
+        """
+        a create => ok -1@-1
+        b create => info
+        """,
+    ),
 }

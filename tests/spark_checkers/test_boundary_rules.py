@@ -1,7 +1,8 @@
 """Each rule of the boundary has a history it must flag and the nearest one it must not.
 
 A history is a table: `[from-to] client call [key=value…] => type [stored]`, where stored is
-`boundary@epoch`. Without times each operation ends before the next begins.
+`boundary@epoch`. Without times each operation ends before the next begins. What the lab finds in
+the control plane is `look p=0 b0=100 hw=103 [first=100 next=103]`.
 """
 
 from __future__ import annotations
@@ -39,6 +40,14 @@ SEEDS = {
     "B": "[[2,0,0,0,0,0]]",
     "AB": "[[1,0,0,0,0,0],[2,0,0,0,0,0]]",
 }
+FOUND = {
+    "p": "partition",
+    "b0": "boundary",
+    "hw": "high_watermark",
+    "first": "first_offset",
+    "next": "next_offset",
+    "misplaced": "misplaced",
+}
 NAMES = {"b0": "boundary", "epoch": "leader_epoch", "seeds": "entries", "count": "record_count"}
 
 
@@ -46,6 +55,8 @@ def rows_of(text: str, topic: str, first_op: int) -> list[dict[str, object]]:
     """Rows of the table boundary_ops, one per line."""
     rows = []
     for number, line in enumerate(filter(None, map(str.strip, text.splitlines()))):
+        if line.startswith("look"):
+            continue
         asked, _, answered = line.partition("=>")
         words, outcome = asked.split(), answered.split()
         times = words.pop(0) if words[0][0].isdigit() else f"{2 * number + 1}-{2 * number + 2}"
@@ -69,6 +80,18 @@ def rows_of(text: str, topic: str, first_op: int) -> list[dict[str, object]]:
     return rows
 
 
+def looks_of(text: str, topic: str) -> list[dict[str, object]]:
+    """Rows of the table probes_control_plane, one per look."""
+    lines = [line.split() for line in text.splitlines() if line.strip().startswith("look")]
+    rows = []
+    for probe, (_, *words) in enumerate(lines):
+        row: dict[str, object] = {"probe": probe, "clock": "host", "happened": probe}
+        row |= {"topic": topic, "misplaced": 0}
+        row |= {FOUND[name]: int(value) for name, _, value in (w.partition("=") for w in words)}
+        rows.append(row)
+    return rows
+
+
 def _stored(word: str) -> dict[str, object]:
     name, _, value = word.partition("=")
     if name == "seen":
@@ -85,7 +108,9 @@ def _stored(word: str) -> dict[str, object]:
     return {"error": word}
 
 
-def write_tables(folder: Path, rows: list[dict[str, object]]) -> dict[str, Path]:
+def write_tables(
+    folder: Path, rows: list[dict[str, object]], looks: list[dict[str, object]]
+) -> dict[str, Path]:
     """The tables that boundary rules read; refused from 10 on, broken from 20 on, with a loss."""
     windows = [
         ("control-plane-refused", "control-plane", 10, 19),
@@ -96,7 +121,7 @@ def write_tables(folder: Path, rows: list[dict[str, object]]) -> dict[str, Path]
         {"fault": fault, "target": target, "clock": "host", "since": since, "until": until}
         for fault, target, since, until in windows
     ]
-    contents = {"boundary_ops": rows, "fault_windows": faults}
+    contents = {"boundary_ops": rows, "fault_windows": faults, "probes_control_plane": looks}
     kinds = {
         "bigint": pyarrow.int64(),
         "int": pyarrow.int32(),
@@ -111,6 +136,10 @@ def write_tables(folder: Path, rows: list[dict[str, object]]) -> dict[str, Path]
     return paths
 
 
+def tables_of(folder: Path, text: str) -> dict[str, Path]:
+    return write_tables(folder, rows_of(text, "t", 0), looks_of(text, "t"))
+
+
 def judged(engine: InlineEngine | SparkEngine, paths: dict[str, Path]) -> dict[str, RuleResult]:
     rules = list(MIGRATION)
     for name in base_tables({r.judge.table for r in rules if r.judge}):
@@ -120,7 +149,7 @@ def judged(engine: InlineEngine | SparkEngine, paths: dict[str, Path]) -> dict[s
 
 @pytest.mark.parametrize("name", LEGAL)
 def test_a_legal_history_raises_no_alarm(name: str, tmp_path: Path) -> None:
-    paths = write_tables(tmp_path, rows_of(LEGAL[name], "t", 0))
+    paths = tables_of(tmp_path, LEGAL[name])
 
     results = judged(InlineEngine(), paths).values()
 
@@ -133,7 +162,7 @@ def test_every_rule_has_its_pair_of_histories() -> None:
 
 @pytest.mark.parametrize("rule", HISTORIES)
 def test_the_history_that_breaks_the_rule_is_flagged(rule: str, tmp_path: Path) -> None:
-    paths = write_tables(tmp_path, rows_of(HISTORIES[rule][0], "t", 0))
+    paths = tables_of(tmp_path, HISTORIES[rule][0])
 
     result = judged(InlineEngine(), paths)[rule]
 
@@ -143,7 +172,7 @@ def test_the_history_that_breaks_the_rule_is_flagged(rule: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("rule", HISTORIES)
 def test_the_nearest_history_that_keeps_the_rule_is_not(rule: str, tmp_path: Path) -> None:
-    paths = write_tables(tmp_path, rows_of(HISTORIES[rule][1], "t", 0))
+    paths = tables_of(tmp_path, HISTORIES[rule][1])
 
     result = judged(InlineEngine(), paths)[rule]
 
@@ -153,7 +182,7 @@ def test_the_nearest_history_that_keeps_the_rule_is_not(rule: str, tmp_path: Pat
 def test_each_further_bad_history_is_flagged_and_each_good_one_is_not(tmp_path: Path) -> None:
     flagged = set()
     for name, (rule, text) in (ALSO_BAD | ALSO_GOOD).items():
-        result = judged(InlineEngine(), write_tables(tmp_path, rows_of(text, "t", 0)))[rule]
+        result = judged(InlineEngine(), tables_of(tmp_path, text))[rule]
         assert not result.broken
         if result.violations:
             flagged.add(name)
@@ -164,10 +193,12 @@ def test_each_further_bad_history_is_flagged_and_each_good_one_is_not(tmp_path: 
 @pytest.mark.spark
 def test_spark_and_duckdb_agree_on_all_of_them_at_once(tmp_path: Path, spark: SparkEngine) -> None:
     rows: list[dict[str, object]] = []
+    looks: list[dict[str, object]] = []
     for rule, pair in HISTORIES.items():
         for side, text in zip(("bad", "good"), pair, strict=True):
             rows += rows_of(text, f"{rule}-{side}", len(rows))
-    paths = write_tables(tmp_path, rows)
+            looks += looks_of(text, f"{rule}-{side}")
+    paths = write_tables(tmp_path, rows, looks)
 
     inline = judged(InlineEngine(), paths)
 

@@ -111,6 +111,23 @@ def windows(random: Random) -> list[dict[str, object]]:
     ]
 
 
+LOOKS: list[dict[str, object]] = [
+    {
+        "probe": number,
+        "clock": "host",
+        "happened": number,
+        "topic": "t1",
+        "partition": number % 2,
+        "boundary": boundary,
+        "high_watermark": boundary + 1,
+        "first_offset": first,
+        "next_offset": first + 1 if first is not None else None,
+        "misplaced": number % 3 // 2,
+    }
+    for number, (boundary, first) in enumerate(((-1, None), (0, 0), (4, 4), (4, 5), (0, None)))
+]
+
+
 def load(engine: Engine, folder: Path, **tables: list[dict[str, object]]) -> None:
     for name, rows in tables.items():
         schema = pyarrow.schema([(c.name, KINDS[c.type]) for c in TABLES[name].columns])
@@ -126,7 +143,7 @@ def judged(
     rows: list[dict[str, object]],
     faults: list[dict[str, object]],
 ) -> list[RuleResult]:
-    load(engine, folder, boundary_ops=rows, fault_windows=faults)
+    load(engine, folder, boundary_ops=rows, fault_windows=faults, probes_control_plane=LOOKS)
     return evaluate(engine, rules, reference=True)
 
 

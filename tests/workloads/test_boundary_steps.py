@@ -417,7 +417,7 @@ def test_a_world_says_up_front_what_it_cannot_do(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", run="1", sut="reference", world="sim")
     with open_register("sim", run=run, sut=reference_sut(), seed=1) as register:
         assert register.supports == ALL_VERBS - {"upgrade"}
-        with pytest.raises(UsageError, match="lab can: break, heal, look, mend, pr"):
+        with pytest.raises(UsageError, match="lab can: break, disturb, heal, look, mend, pr"):
             register.play(parse("a call create\nlab upgrade t=x", BoundarySteps))
     assert read_shard(run.folder / "shards" / "sim-0.jsonl") == []
 

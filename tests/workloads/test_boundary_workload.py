@@ -137,6 +137,7 @@ def situations(lines: list[Line]) -> set[str]:
         ("landed pause", 8),
         ("landed control-plane-refused", 3),
         ("landed control-plane-broken", 3),
+        ("landed control-plane-disturbed", 2),
     ],
 )
 def test_the_situations_that_matter_come_up_regularly(

@@ -123,8 +123,8 @@ RULES = (
         judge=Holds(
             table="control_plane_failures",
             when="TRUE",
-            holds="error = CASE fault WHEN 'control-plane-refused' THEN 'REQUEST_TIMED_OUT'"
-            " ELSE 'KAFKA_STORAGE_ERROR' END",
+            holds="error = CASE fault WHEN 'control-plane-broken' THEN 'KAFKA_STORAGE_ERROR'"
+            " ELSE 'REQUEST_TIMED_OUT' END",
             show=("f", "type", "error", "fault"),
         ),
         hint="classify by SQLSTATE class: 08, 40, 53 and 57 are transient",
@@ -148,5 +148,51 @@ RULES = (
             show=("f", "type", "error"),
         ),
         hint="an error inside the database, retried for ever, looks like an outage from outside",
+    ),
+    migration_rule(
+        id="MIG-030",
+        section=STATE,
+        lines=(52, 594),
+        sentence="A call on a partition that was not created is refused and shows nothing.",
+        decisions=("GAP-42",),
+        judge=Holds(
+            table="calls_on_missing_logs",
+            when="TRUE",
+            holds="type = 'fail' AND (error = 'UNKNOWN_TOPIC_OR_PARTITION'"
+            " OR error = 'INVALID_REQUEST' AND entries IS NOT NULL)"
+            " AND stored_boundary = -1 AND stored_epoch = -1 AND stored_reset_epoch = -1",
+            show=("f", "type", "error", *STORED),
+        ),
+        binds_others=False,
+        hint="a row that is not there is no row of defaults",
+    ),
+    migration_rule(
+        id="MIG-032",
+        section="Trigger points",
+        lines=(127,),
+        sentence="Creating a partition is not refused, whether it is there or not.",
+        judge=Holds(
+            table="boundary_ops",
+            when="f = 'create_log' AND type <> 'info'",
+            holds="type = 'ok'",
+            show=("f", "type", "error"),
+        ),
+        binds_others=False,
+        hint="the first leader creates the log, and so does each of its retries",
+    ),
+    migration_rule(
+        id="MIG-031",
+        section=SELECTION,
+        lines=(160,),
+        sentence="What is stored of a suffix begins at the boundary, ends at the high watermark.",
+        judge=Holds(
+            table="suffixes_stored",
+            when="boundary >= 0 OR next_offset IS NOT NULL",
+            holds="boundary >= 0 AND misplaced = 0 AND coalesce(first_offset, boundary) = boundary"
+            " AND coalesce(next_offset, boundary) = high_watermark",
+            show=("boundary", "first_offset", "next_offset", "high_watermark", "misplaced"),
+        ),
+        binds_others=False,
+        hint="base, last and next offset of a batch are three numbers",
     ),
 )
