@@ -19,13 +19,17 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageRun:
-    """What a stage is played on and recorded into; `probes` look in the end."""
+    """What a stage is played on and recorded into; `probes` look in the end.
+
+    Where the `first_is_enough`, it may end with the first thing that breaks a rule for certain.
+    """
 
     run: Run
     world: str
     seed: int
     sut: Sut
     probes: frozenset[str] = frozenset()
+    first_is_enough: bool = False
     progress: Progress = lambda text: None
 
 
@@ -63,7 +67,13 @@ def _wire(given: StageRun) -> StagePlayed:
     from conformance.classic.wire_lab import record_wire
 
     given.progress("asking what Apache Kafka was asked")
-    done = record_wire(given.run, world=given.world, seed=given.seed, sut=given.sut)
+    done = record_wire(
+        given.run,
+        world=given.world,
+        seed=given.seed,
+        sut=given.sut,
+        first_is_enough=given.first_is_enough,
+    )
     return StagePlayed(
         brokers=done.brokers,
         counted={"sequence": done.played.total()},

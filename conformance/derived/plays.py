@@ -49,6 +49,7 @@ class Play:
             seed=self.seed,
             rounds=self.rounds,
             profiles=(self.profile,),
+            first_is_enough=bool(mutants),
             stages=() if self.name == WHOLE else (self.name,),
         )
         run = Run.create(

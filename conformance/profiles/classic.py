@@ -65,6 +65,7 @@ class Classic(Profile):
             seed=plan.seed,
             sut=sut,
             probes=self.probes,
+            first_is_enough=plan.first_is_enough,
             progress=progress,
         )
         at_once = 2 if plan.world == "process" and sut.adapter.started else 1

@@ -31,7 +31,8 @@ class Plan:
     It is judged by `rules`, by default all that its profiles have. Its `scenarios` are played
     instead of those of its profiles; of a profile in stages those in `stages` are played, or all.
     `whole` says that nothing of what the profiles ask is left out; `day` is the day by which
-    waivers are judged.
+    waivers are judged. Where the `first_is_enough`, a stage may end once it has recorded what
+    breaks a rule for certain: what follows could not take that back.
     """
 
     world: str
@@ -39,6 +40,7 @@ class Plan:
     profiles: tuple[str, ...]
     scenarios: tuple[Scenario, ...] | None = None
     stages: tuple[str, ...] = ()
+    first_is_enough: bool = False
     rules: tuple[str, ...] = ()
     whole: bool = False
     day: datetime.date | None = None

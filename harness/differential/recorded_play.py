@@ -16,6 +16,7 @@ from harness.differential.answers import Recording
 from harness.differential.player import SILENT, Play, PlayContext
 from harness.differential.sequence import Step
 from harness.differential.settling import NotPrepared
+from harness.history.differences import split_differences
 from harness.history.recorder import Operation, Recorder
 from harness.history.sequence_table import SEQUENCE_REQUEST
 
@@ -29,10 +30,20 @@ _ENDS = (NotPrepared, OSError)
 class RecordedPlay:
     """Plays sequences for one client, and records every request of them. No topic stays behind."""
 
-    def __init__(self, recorder: Recorder, client: str, allowed: Sequence[Allowed]) -> None:
+    def __init__(
+        self,
+        recorder: Recorder,
+        client: str,
+        allowed: Sequence[Allowed],
+        *,
+        compares: bool = False,
+    ) -> None:
+        """One that `compares` says whether an answer `differs`; the verdict is the judge's."""
         self._recorder = recorder
         self._client = client
         self._allowed = allowed
+        self._compares = compares
+        self.differs = False
 
     async def play(self, recording: Recording, context: PlayContext, node: int) -> bool:
         """Play one sequence, asking this node first; whether it came to its end in time."""
@@ -61,10 +72,20 @@ class RecordedPlay:
                 return False
             told = {} if answer is None else {"answer": _bounded(answer)}
             self._recorder.finish(operation, "ok", {"error": 0, **told})
+            if self._compares and not self.differs:
+                self.differs = self._differs(recording, at, told)
             if play.late and (answer != SILENT or answer != expected):
                 return False
             play.late = False
         return True
+
+    def _differs(self, recording: Recording, at: int, told: Mapping[str, Any]) -> bool:
+        name, step = recording.sequence.name, recording.sequence.steps[at]
+        if not step.compared or "answer" not in told:
+            return False
+        paths = allowed_paths(self._allowed, name, at, step)
+        found, _ = split_differences(recording.answers[at], told["answer"], paths)
+        return any(one.kind == "value" for one in found)
 
     def _asked(self, play: Play, step: Step, node: int) -> int:
         """The broker that a step asks."""
