@@ -5,20 +5,20 @@
     judge    each batch of recorded histories together, every history by itself
 
 A mutant is *detected* when a MUST fails on what was recorded. One that breaks the lab, or does not
-end within its limit, ends in a sentence and is not detected. What is known is kept line by line,
-under a key of the code that made it: a measurement that was interrupted goes on where it stopped.
+end within its limit, ends in a sentence and is not detected. What is known is kept (`kept.py`): a
+measurement that was interrupted goes on where it stopped.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 
 from conformance.derived import AnyMutant
+from conformance.derived.kept import Kept
 from conformance.derived.plays import Play, plays_of
 from conformance.derived.shadow import shadowing
 from conformance.derived.work import Told, die_with_parent, play_and_judge, within
@@ -63,14 +63,12 @@ def measure(
     progress: Progress = lambda text: None,
 ) -> list[Result]:
     """Every mutant's result, in the order in which they were given."""
-    known = _known(how.kept)
-    left = {ref: one for ref, one in mutants.items() if one.name not in known}
-    with ScratchFolder("derived") as folder, _Pool(how.workers) as pool:
-        for plays, group in _groups(left, how):
-            for result in _measured(plays, group, how, pool, folder, progress):
-                known[result.mutant] = result
-                _keep(how.kept, result)
-    return [known[one.name] for one in mutants.values()]
+    found: dict[str, Result] = {}
+    with ScratchFolder("derived") as folder, _Pool(how.workers, folder, Kept(how.kept)) as pool:
+        for plays, group in _groups(mutants, how):
+            for result in _measured(plays, group, pool, progress):
+                found[result.mutant] = result
+    return [found[one.name] for one in mutants.values()]
 
 
 def _groups(
@@ -93,30 +91,23 @@ def _groups(
 
 
 def _measured(
-    plays: Sequence[Play],
-    mutants: Mapping[str, AnyMutant],
-    how: Measurement,
-    pool: _Pool,
-    folder: Path,
-    progress: Progress,
+    plays: Sequence[Play], mutants: Mapping[str, AnyMutant], pool: _Pool, progress: Progress
 ) -> Iterator[Result]:
     """Results as they become known."""
-    reached = _reached(plays, mutants, pool, folder, progress)
+    reached = _reached(plays, mutants, pool, progress)
     waiting = dict(mutants)
     played: set[str] = set()
     for play in plays:
         batch = {ref: one for ref, one in waiting.items() if one.name in reached[play]}
-        progress(f"{play.name}: {len(batch)} of {len(waiting)} mutants")
-        for done, (ref, told) in enumerate(pool.play(play, list(batch), folder), start=1):
+        for done, (ref, told) in enumerate(pool.play(play, batch), start=1):
             progress(f"{play.name}: {done} of {len(batch)} mutants")
             played.add(ref)
             if told.broken or told.failed:
                 mutant = waiting.pop(ref)
-                outcome = BROKE if told.broken else DETECTED
                 yield Result(
                     mutant=mutant.name,
                     decision=mutant.decision,
-                    outcome=outcome,
+                    outcome=BROKE if told.broken else DETECTED,
                     rules=told.failed,
                     play=play.name,
                     detail=told.broken,
@@ -130,11 +121,7 @@ def _measured(
 
 
 def _reached(
-    plays: Sequence[Play],
-    mutants: Mapping[str, AnyMutant],
-    pool: _Pool,
-    folder: Path,
-    progress: Progress,
+    plays: Sequence[Play], mutants: Mapping[str, AnyMutant], pool: _Pool, progress: Progress
 ) -> dict[Play, frozenset[str]]:
     """Which mutants each play can show: in a simulation those that answer differently in it."""
     names = frozenset(one.name for one in mutants.values())
@@ -142,7 +129,7 @@ def _reached(
     if any(isinstance(one, SqlMutant) for one in mutants.values()):
         simulated = []  # their answers are given by a database
     reached = dict.fromkeys(plays, names)
-    for play, told in pool.shadow(simulated, list(mutants), folder):
+    for play, told in pool.shadow(simulated, list(mutants)):
         progress(f"shadow: {play.name}")
         if told.broken or told.failed:
             what = told.broken or f"fails {' '.join(told.failed)}"
@@ -152,12 +139,14 @@ def _reached(
 
 
 class _Pool:
-    """Processes that play; none outlives the one that started it."""
+    """Processes that play; none outlives the one that started it. What is known is not played."""
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, folder: Path, kept: Kept) -> None:
         self._pool = ProcessPoolExecutor(
             workers, mp_context=get_context("spawn"), initializer=die_with_parent
         )
+        self._folder = folder
+        self._kept = kept
         self._folders = 0
 
     def __enter__(self) -> _Pool:
@@ -166,33 +155,40 @@ class _Pool:
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def play(
-        self, play: Play, references: Sequence[str], folder: Path
-    ) -> Iterator[tuple[str, Told]]:
+    def play(self, play: Play, mutants: Mapping[str, AnyMutant]) -> Iterator[tuple[str, Told]]:
         """Play a play on each mutant."""
+        left = []
+        for ref, mutant in mutants.items():
+            told = self._kept.told(play, mutant.name)
+            if told is None:
+                left.append(ref)
+            else:
+                yield ref, told
         size = A_BATCH if play.world == "sim" else 1
-        some = [references[at : at + size] for at in range(0, len(references), size)]
+        some = [left[at : at + size] for at in range(0, len(left), size)]
         tasks = {
-            self._pool.submit(play_and_judge, play, batch, self._folder(folder)): batch
+            self._pool.submit(play_and_judge, play, batch, self._next_folder()): batch
             for batch in some
         }
         for future in as_completed(tasks):
-            yield from zip(tasks[future], future.result(), strict=True)
+            for ref, told in zip(tasks[future], future.result(), strict=True):
+                self._kept.keep(play, told, mutants[ref].name)
+                yield ref, told
 
     def shadow(
-        self, plays: Sequence[Play], references: Sequence[str], folder: Path
+        self, plays: Sequence[Play], references: Sequence[str]
     ) -> Iterator[tuple[Play, Told]]:
         """Play each play on the sound reference, with all mutants asked beside it."""
         tasks: dict[Future[Told], Play] = {
-            self._pool.submit(shadow_play, play, references, self._folder(folder)): play
+            self._pool.submit(shadow_play, play, references, self._next_folder()): play
             for play in plays
         }
         for future in as_completed(tasks):
             yield tasks[future], future.result()
 
-    def _folder(self, folder: Path) -> Path:
+    def _next_folder(self) -> Path:
         self._folders += 1
-        return folder / str(self._folders)
+        return self._folder / str(self._folders)
 
 
 def shadow_play(play: Play, references: Sequence[str], folder: Path) -> Told:
@@ -202,18 +198,3 @@ def shadow_play(play: Play, references: Sequence[str], folder: Path) -> Told:
     with within(SHADOW_S, of_cpu=True), shadowing(python) as shadow:
         (told,) = play_and_judge(play, [None], folder)
     return replace(told, differing=tuple(sorted(shadow.differing)))
-
-
-def _known(kept: Path | None) -> dict[str, Result]:
-    if kept is None or not kept.exists():
-        return {}
-    lines = [line for line in kept.read_text("utf-8").split("\n") if line.endswith("}")]
-    found = [Result(**{**one, "rules": tuple(one["rules"])}) for one in map(json.loads, lines)]
-    return {one.mutant: one for one in found}
-
-
-def _keep(kept: Path | None, result: Result) -> None:
-    if kept is not None:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with kept.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(result)) + "\n")

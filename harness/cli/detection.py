@@ -32,6 +32,7 @@ SHOWN = 40  # survivors that are told; --json has them all
 CODE = ("reference_impl", "harness", "conformance", "nemesis", "spark_checkers")
 SOURCES = (".py", ".sql", ".steps", ".json", ".toml", ".tsv")
 _NOT_CODE = ("survivors.toml", "detection.json", "kill_matrix.json")
+_MEASURES = ("harness/cli", "conformance/derived")  # what asks, and not what is asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,18 +135,19 @@ def _digest(text: str) -> str:
 
 
 def _key(options: Options) -> str:
-    """Of the code and of what is measured: results of other code are no results."""
+    """Of the code that is played: what other code showed is not known of this one."""
     root = Path(__file__).parents[2]
     digest = hashlib.sha256()
     for package in CODE:
         for path in sorted((root / package).rglob("*")):
-            if path.suffix in SOURCES and path.name not in _NOT_CODE:
-                digest.update(f"{path.relative_to(root)}\0".encode())
+            name = str(path.relative_to(root))
+            plays = path.suffix in SOURCES and path.name not in _NOT_CODE
+            if plays and not name.startswith(_MEASURES):
+                digest.update(f"{name}\0".encode())
                 digest.update(path.read_bytes())
     if options.mutants is not None:
         digest.update(options.mutants.read_bytes())
-    plan = (options.by, options.world, options.levers, str(options.seed))
-    return f"{'-'.join(plan)}-{digest.hexdigest()[:12]}"
+    return digest.hexdigest()[:12]
 
 
 def _rates(
