@@ -11,9 +11,7 @@ A profile may have something shorter than a run that shows a mutant (`Profile.sh
 
 from __future__ import annotations
 
-import ctypes
 import multiprocessing
-import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
@@ -21,6 +19,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from conformance.derived.work import die_with_parent
 from conformance.lab import record
 from conformance.profiles import find_profile, profile_of
 from conformance.profiles.profile import AnyMutant, Plan
@@ -183,7 +182,7 @@ def _record_all(
         return [record_job(job, at) for job, at in zip(jobs, folders, strict=True)]
     context = multiprocessing.get_context("spawn")
     recordings: list[Recording] = []
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_die_with) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=die_with_parent) as pool:
         waiting = [pool.submit(record_job, job, at) for job, at in zip(jobs, folders, strict=True)]
         try:
             for future in as_completed(waiting):
@@ -193,12 +192,6 @@ def _record_all(
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return recordings
-
-
-def _die_with() -> None:
-    """End this worker when the process that started it is gone."""
-    ask_for_signal_at_parent_death = 1
-    ctypes.CDLL(None).prctl(ask_for_signal_at_parent_death, signal.SIGKILL)
 
 
 def record_job(job: Job, folder: Path) -> Recording:

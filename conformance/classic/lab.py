@@ -14,17 +14,12 @@ from conformance.classic.campaign import (
     campaign_steps,
     plan_of,
 )
-from conformance.classic.tidy import tidy_up
-from conformance.driver import Driver
-from harness.clients.admin import Refused
+from conformance.classic.playing import play_steps
 from harness.deployments.deploy import deploy
 from harness.deployments.deployment import Deployment
-from harness.deployments.sim import SimDeployment
-from harness.errors import CannotConnect, LabBroken
 from harness.history import Run
 from harness.sut import Sut, reference_sut
 from harness.sut.lever_sets import reach
-from harness.workloads.look_steps import look_around
 from nemesis import faults as nemesis
 from nemesis.offered import not_offered
 
@@ -88,15 +83,16 @@ def record_classic(
             pace=on.pace,
         )
         chance = random.Random(f"{seed}/targets")
-        with Driver(on, topic=CLASSIC, bound_s=tempo.bound_s, chance=chance) as driver:
-            try:
-                driver.play(steps, progress=progress)
-            except Refused as reason:
-                raise CannotConnect(f"no campaign can be played: {reason}") from None
-        look_around(on, probes)
-        tidy_up(on, sut, [CLASSIC])
-        if isinstance(on, SimDeployment) and on.sim.uncaught and not sut.mutants:
-            raise LabBroken(f"a node of the reference left an error uncaught: {on.sim.uncaught[0]}")
+        play_steps(
+            on,
+            sut,
+            steps,
+            topics=[CLASSIC],
+            bound_s=tempo.bound_s,
+            chance=chance,
+            probes=probes,
+            progress=progress,
+        )
         levers = reach(on.levers.offered, started=sut.started)
         return Campaigned(brokers=on.known, levers=levers, not_played=not_played)
 

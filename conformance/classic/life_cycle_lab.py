@@ -6,17 +6,13 @@ import random
 
 from conformance.classic import life_cycle
 from conformance.classic.lab import TEMPO, Tempo
+from conformance.classic.playing import play_steps
 from conformance.classic.stages import StagePlayed, StageRun
-from conformance.classic.tidy import tidy_up
-from conformance.driver import Driver
-from harness.clients.admin import Refused, versions_offered
+from harness.clients.admin import versions_offered
 from harness.clients.raw import RawClient
 from harness.deployments.deploy import deploy
 from harness.deployments.deployment import Deployment
-from harness.deployments.sim import SimDeployment
-from harness.errors import CannotConnect, LabBroken
 from harness.sut.lever_sets import reach
-from harness.workloads.look_steps import look_around
 from nemesis import faults as nemesis
 from nemesis.offered import not_offered
 
@@ -40,15 +36,16 @@ def record_life_cycle(given: StageRun) -> StagePlayed:
             situations = tuple(one for one in life_cycle.SITUATIONS if one not in not_played)
             steps = life_cycle.life_cycle_steps(seed, on.brokers, situations)
             chance = random.Random(f"{seed}/targets")
-            with Driver(on, topic=SHARD, bound_s=tempo.bound_s, chance=chance) as driver:
-                try:
-                    driver.play(steps, progress=given.progress)
-                except Refused as reason:
-                    raise CannotConnect(f"no topic can be created: {reason}") from None
-            look_around(on, given.probes)
-            tidy_up(on, sut, life_cycle.topics_of(steps))
-        if isinstance(on, SimDeployment) and on.sim.uncaught and not sut.mutants:
-            raise LabBroken(f"a node of the reference left an error uncaught: {on.sim.uncaught[0]}")
+            play_steps(
+                on,
+                sut,
+                steps,
+                topics=[SHARD, *life_cycle.topics_of(steps)],
+                bound_s=tempo.bound_s,
+                chance=chance,
+                probes=given.probes,
+                progress=given.progress,
+            )
         return StagePlayed(
             brokers=on.known,
             levers=levers,

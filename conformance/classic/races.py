@@ -12,8 +12,8 @@ import random
 from collections.abc import Iterable
 
 from conformance.classic.campaign import RACES, race_name
+from conformance.classic.playing import tidy_up
 from conformance.classic.stages import StagePlayed, StageRun
-from conformance.classic.tidy import tidy_up
 from conformance.mutants import ONLY_SIMULATED
 from conformance.programs import plan_of, play_program, recorded_programs
 from harness.deployments.deploy import deploy

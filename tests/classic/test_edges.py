@@ -10,6 +10,7 @@ from conformance.catalogue import CATALOGUE
 from conformance.catalogue.kafka import edges
 from conformance.classic.edges import FAULTS, edge_steps, planned_parts
 from conformance.classic.edges_lab import record_edges
+from conformance.classic.stages import StageRun
 from conformance.driver import VOCABULARIES
 from harness.history import Run
 from harness.rules import Verdict
@@ -25,7 +26,8 @@ def test_a_sound_cluster_keeps_every_rule_of_the_edges(tmp_path: Path) -> None:
     run = Run.create(
         tmp_path / "run", run="1", sut="reference", world="sim", profiles=["classic"], seed=1
     )
-    record_edges(run, world="sim", seed=1, sut=reference_sut(), faults=("lag",))
+    given = StageRun(run=run, world="sim", seed=1, sut=reference_sut())
+    record_edges(given, faults=("lag",))
     run.seal()
 
     rules = CATALOGUE.of_profiles(("classic",)).played()
