@@ -52,6 +52,7 @@ class EdgeLog(PartitionClients):
     batches: list[KnownBatch] = field(default_factory=list)  # by offset
     leader: Leadership | None = None
     log_start: int = 0  # as last heard
+    lost: bool = False  # no broker named a leader in time: it is not waited for again
 
     async def locate(self) -> Leadership | None:
         """Ask the brokers, one after the other, who leads; None if none of them knows in time."""
@@ -61,9 +62,10 @@ class EdgeLog(PartitionClients):
             for broker in self.on.brokers:
                 seen = await self._leadership(BY, broker)
                 if seen is not None and seen.leader in self.on.brokers:
-                    self.leader = seen
+                    self.leader, self.lost = seen, False
                     return seen
-            if loop.time() >= deadline:
+            if self.lost or loop.time() >= deadline:
+                self.lost = True
                 return None
             await asyncio.sleep(PAUSE_S * self.on.pace)
 

@@ -2,7 +2,8 @@
 -- answers to it (`expected`): `repeat`, with the offset `first_offset` of the batch that it repeats, which
 -- is the `back`-th before the last one; `append`; `gap`, the sequence numbers do not follow; `fenced`, the
 -- epoch is older. Null: nothing is known of the producer, or it repeats what may be forgotten.
--- `forgettable`: the last batch may be below the log start, or older than producers are remembered;
+-- `forgettable`: one of the last five batches may be below the log start, so that a replica that read its
+-- log again knows less than others, or the last one may be older than producers are remembered;
 -- `silent_ms`: how old its latest record was when the attempt began, `expiration_ms` how old it may be.
 -- computed once
 WITH appended AS (
@@ -36,7 +37,7 @@ turns AS (
     t.producer_id, t.producer_epoch, t.base_sequence, l.producer_epoch AS last_epoch, l.last_sequence,
     l.answered_offset AS last_offset, f.answered_offset AS first_offset, t.nth_before - r.nth AS back,
     least(t.began, l.began, coalesce(f.began, l.began)) AS began, t.unknown,
-    coalesce(s.log_start > l.answered_offset, FALSE) AS below_start,
+    coalesce(s.log_start > k.answered_offset, FALSE) AS below_start,
     w.now_ms + CAST(floor((o.invoked_ns - w.time) / 1000000) AS BIGINT) - m.stamp AS silent_ms,
     w.now_ms + CAST(floor((o.completed_ns - w.time) / 1000000) AS BIGINT) - m.stamp AS silent_ms_most,
     coalesce(e.expiration_ms, 86400000) AS expiration_ms
@@ -44,6 +45,8 @@ turns AS (
   JOIN ops o ON t.op = o.op
   JOIN appended l ON t.topic = l.topic AND t.partition = l.partition AND t.producer_id = l.producer_id
     AND t.nth_before = l.nth
+  JOIN appended k ON t.topic = k.topic AND t.partition = k.partition AND t.producer_id = k.producer_id
+    AND k.nth = greatest(t.nth_before - 4, 1)
   LEFT JOIN repeated r ON t.op = r.op
   LEFT JOIN appended f ON t.topic = f.topic AND t.partition = f.partition
     AND t.producer_id = f.producer_id AND r.nth = f.nth

@@ -252,6 +252,12 @@ LEGAL: dict[str, str] = {
         delete 1           => ok start=1
         send b pid=7 seq=5 => ok 1
     """,
+    "a producer that one replica has forgotten, and another has not": """
+        send a pid=7 seq=0 => ok 0
+        delete 1           => ok start=1
+        send b pid=7 seq=0 => ok 1
+        send c pid=7 seq=0 => ok 0
+    """,
     "a producer that was silent for too long begins anywhere": """
         wall 5000
         settings producer.id.expiration.ms=4000 => ok

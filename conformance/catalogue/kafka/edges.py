@@ -3,7 +3,8 @@
 Of a producer everything that it tried has to be known, and nothing of it may overlap: then what the
 log remembers follows from what it acknowledged. Five batches are remembered by whoever leads
 without a break, the last one by whoever leads later. Both end where a producer may be forgotten:
-its last batch is below the log start, or older than `producer.id.expiration.ms`.
+one of its last batches is below the log start, where a replica that reads its log again does not
+find it, or the last one is older than `producer.id.expiration.ms`.
 
 Not promised, hence not judged: that a batch from before the last five is refused, or is not; what
 becomes of a producer of which nothing is known; that a segment goes as soon as it may.
