@@ -10,12 +10,18 @@ from conformance.derived.names import mutant_prefix
 from reference_impl.decisions import Decision, Mutant, MutantError, SqlMutant, decisions
 
 HERE = __name__
+OURS = "reference_impl."  # others may register decisions of their own
 AnyMutant = Mutant | SqlMutant
 
 
 def derived_mutants() -> Mapping[str, AnyMutant]:
     """Every derived mutant by reference, in the order of decisions and of their text."""
-    return {reference(mutant): mutant for one in decisions().values() for mutant in mutants_of(one)}
+    return {
+        reference(mutant): mutant
+        for one in decisions().values()
+        if one.function is None or one.function.__module__.startswith(OURS)
+        for mutant in mutants_of(one)
+    }
 
 
 @cache

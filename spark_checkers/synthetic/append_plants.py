@@ -323,7 +323,7 @@ APPEND_PLANTS = (
     Plant(
         name="append out of order",
         found_by=("KFK-030",),
-        seen_by=("KFK-032", "KFK-041", *ENDS, *TIMESTAMPS),
+        seen_by=("KFK-032", "KFK-041", "KFK-162", *ENDS, *TIMESTAMPS),
         change=out_of_order,
     ),
     Plant(

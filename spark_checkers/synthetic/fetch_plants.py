@@ -233,6 +233,14 @@ def _known(draft: Draft, operation: Operation) -> list[Record]:
     return [record for one in before for record in records(one) if record[OFFSET] >= start]
 
 
+def _stamps_gone(draft: Draft, operation: Operation) -> list[int]:
+    """The timestamps of what was read of a log and deleted at some time."""
+    place = place_of(operation)
+    start = greatest_start(draft, place)
+    read = [record for one in fetches(draft, place) for record in records(one)]
+    return [record[TIMESTAMP] for record in read if record[OFFSET] < start]
+
+
 def found_too_late(draft: Draft, random: Random) -> Planted | None:
     """A search by timestamp finds a later record than the first that matches."""
     choices = [
@@ -250,11 +258,15 @@ def found_too_late(draft: Draft, random: Random) -> Planted | None:
 
 
 def not_found(draft: Draft, random: Random) -> Planted | None:
-    """A search by timestamp finds nothing, though a record that matches had been read."""
+    """A search by timestamp finds nothing, though a record that matches had been read.
+
+    None that matches was deleted: Kafka may stop at the segment that such a record was in.
+    """
     choices = (
         one
         for one in _listed(draft)
         if any(record[TIMESTAMP] >= one.invoke["timestamp"] for record in _known(draft, one))
+        and not any(stamp >= one.invoke["timestamp"] for stamp in _stamps_gone(draft, one))
     )
     operation = picked(random, choices)
     if operation is None:
@@ -366,18 +378,29 @@ FETCH_PLANTS = (
         change=crossed,
     ),
     Plant(name="latest below", found_by=("KFK-054",), seen_by=ENDS, change=latest_below),
-    Plant(name="found too early", found_by=("KFK-060",), change=found_too_early),
+    Plant(
+        name="found too early",
+        found_by=("KFK-060",),
+        seen_by=("KFK-162",),
+        change=found_too_early,
+    ),
     Plant(
         name="found too late",
         found_by=("KFK-061",),
+        seen_by=("KFK-162",),
         change=found_too_late,
     ),
     Plant(name="not found", found_by=("KFK-062",), change=not_found),
-    Plant(name="not the greatest", found_by=("KFK-063",), change=not_the_greatest),
+    Plant(
+        name="not the greatest",
+        found_by=("KFK-063",),
+        seen_by=("KFK-162",),
+        change=not_the_greatest,
+    ),
     Plant(
         name="served again",
         found_by=("KFK-065",),
-        seen_by=("KFK-052",),
+        seen_by=("KFK-052", "KFK-161"),
         change=served_again,
     ),
     Plant(

@@ -1,18 +1,29 @@
 -- Each answered attempt to append a batch of an idempotent producer, in the order of its log, where
--- all that the producer tried before is known: nothing overlaps it, and every earlier attempt was
--- acknowledged by all in-sync replicas or failed. `nth` is how many batches of it were appended before,
+-- all that the producer tried before is known: nothing overlaps it, every earlier attempt was
+-- acknowledged by all in-sync replicas or failed, and no send of it is transactional or has no answer. `nth` is how many batches of it were appended before,
 -- and with it. `appends`: it is the first that was given its offset.
 -- computed once
-WITH sent AS (
-  SELECT topic, partition, send, min(op) AS sent_op, min(producer_id) AS producer_id,
-    min(producer_epoch) AS producer_epoch, min(base_sequence) AS base_sequence, min(records) AS records,
-    min(acks) AS acks, sum(attempts) AS attempts
-  FROM sends
-  WHERE producer_id IS NOT NULL AND producer_epoch IS NOT NULL AND base_sequence IS NOT NULL
-    AND records > 0 AND transaction IS NULL
-  GROUP BY topic, partition, send
-  HAVING min(producer_epoch) = max(producer_epoch) AND min(base_sequence) = max(base_sequence)
-    AND min(records) = max(records) AND min(producer_id) = max(producer_id)
+WITH answered_sends AS (
+  SELECT DISTINCT topic, partition, send FROM responses WHERE f = 'produce' AND answered IS NOT NULL
+),
+known AS (
+  SELECT s.topic, s.partition, s.producer_id
+  FROM sends s
+  LEFT JOIN answered_sends a ON s.topic = a.topic AND s.partition = a.partition AND s.send = a.send
+  WHERE s.producer_id IS NOT NULL
+  GROUP BY s.topic, s.partition, s.producer_id
+  HAVING max(CASE WHEN s.transaction IS NOT NULL OR a.send IS NULL THEN 1 ELSE 0 END) = 0
+),
+sent AS (
+  SELECT s.topic, s.partition, s.send, min(s.op) AS sent_op, min(s.producer_id) AS producer_id,
+    min(s.producer_epoch) AS producer_epoch, min(s.base_sequence) AS base_sequence,
+    min(s.records) AS records, min(s.acks) AS acks, sum(s.attempts) AS attempts
+  FROM sends s
+  JOIN known k ON s.topic = k.topic AND s.partition = k.partition AND s.producer_id = k.producer_id
+  WHERE s.producer_epoch IS NOT NULL AND s.base_sequence IS NOT NULL AND s.records > 0
+  GROUP BY s.topic, s.partition, s.send
+  HAVING min(s.producer_epoch) = max(s.producer_epoch) AND min(s.base_sequence) = max(s.base_sequence)
+    AND min(s.records) = max(s.records) AND min(s.producer_id) = max(s.producer_id)
 ),
 tried AS (
   SELECT r.op, r.topic, r.partition, r.clock, r.node, r.began, r.answered, r.type, r.error,
@@ -33,6 +44,7 @@ numbered AS (
     coalesce(max(answered) OVER earlier, -1) AS earlier_answered,
     coalesce(sum(CASE WHEN unknown THEN 1 ELSE 0 END) OVER earlier, 0) AS earlier_unknown,
     coalesce(sum(CASE WHEN appends THEN 1 ELSE 0 END) OVER earlier, 0) AS nth_before,
+    lead(began) OVER (PARTITION BY topic, partition, producer_id ORDER BY began, op) AS next_began,
     min(clock) OVER one AS least_clock, max(clock) OVER one AS greatest_clock
   FROM tried
   WINDOW earlier AS (PARTITION BY topic, partition, producer_id ORDER BY began, op
@@ -44,3 +56,4 @@ SELECT op, topic, partition, clock, node, began, answered, type, error, answered
   nth_before + CASE WHEN appends THEN 1 ELSE 0 END AS nth
 FROM numbered
 WHERE least_clock = greatest_clock AND earlier_unknown = 0 AND earlier_answered < began
+  AND coalesce(next_began > answered, TRUE)
