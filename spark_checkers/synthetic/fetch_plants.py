@@ -8,16 +8,16 @@ from spark_checkers.synthetic.drafts import Draft, Operation, Plant, Planted
 from spark_checkers.synthetic.log_cells import (
     OFFSET,
     TIMESTAMP,
-    Record,
     committed,
     fetches,
-    greatest_start,
     kept_sends,
+    known_before,
     picked,
     place_of,
     records,
     replica_of,
     seen_by,
+    stamps_gone,
 )
 
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
@@ -221,32 +221,12 @@ def found_too_early(draft: Draft, random: Random) -> Planted | None:
     return draft.planted(operation)
 
 
-def _known(draft: Draft, operation: Operation) -> list[Record]:
-    """What was read before a question and was not deleted until long after it."""
-    place = place_of(operation)
-    found = fetches(draft, place)
-    last = max((int(one.invoke["time"]) for one in found), default=0)
-    if last <= operation.completion["time"] or committed(operation):
-        return []
-    before = [one for one in found if one.precedes(operation) and not committed(one)]
-    start = greatest_start(draft, place)
-    return [record for one in before for record in records(one) if record[OFFSET] >= start]
-
-
-def _stamps_gone(draft: Draft, operation: Operation) -> list[int]:
-    """The timestamps of what was read of a log and deleted at some time."""
-    place = place_of(operation)
-    start = greatest_start(draft, place)
-    read = [record for one in fetches(draft, place) for record in records(one)]
-    return [record[TIMESTAMP] for record in read if record[OFFSET] < start]
-
-
 def found_too_late(draft: Draft, random: Random) -> Planted | None:
     """A search by timestamp finds a later record than the first that matches."""
     choices = [
         (one, record)
         for one in _listed(draft)
-        for record in _known(draft, one)
+        for record in known_before(draft, one)
         if record[OFFSET] == one.completion["offset"]
     ]
     chosen = picked(random, choices)
@@ -265,8 +245,8 @@ def not_found(draft: Draft, random: Random) -> Planted | None:
     choices = (
         one
         for one in _listed(draft)
-        if any(record[TIMESTAMP] >= one.invoke["timestamp"] for record in _known(draft, one))
-        and not any(stamp >= one.invoke["timestamp"] for stamp in _stamps_gone(draft, one))
+        if any(record[TIMESTAMP] >= one.invoke["timestamp"] for record in known_before(draft, one))
+        and not any(stamp >= one.invoke["timestamp"] for stamp in stamps_gone(draft, one))
     )
     operation = picked(random, choices)
     if operation is None:
@@ -278,9 +258,9 @@ def not_found(draft: Draft, random: Random) -> Planted | None:
 def not_the_greatest(draft: Draft, random: Random) -> Planted | None:
     """The maximum timestamp is below one that had been read."""
     choices = (
-        (one, max(record[TIMESTAMP] for record in _known(draft, one)))
+        (one, max(record[TIMESTAMP] for record in known_before(draft, one)))
         for one in _listed(draft, MAX_TIMESTAMP)
-        if _known(draft, one)
+        if known_before(draft, one)
     )
     chosen = picked(random, choices)
     if chosen is None:

@@ -163,3 +163,23 @@ def exchange(draft: Draft, place: Place, sources: dict[int, int]) -> None:
             source = contents.get(sources.get(offset, offset))
             if source is not None:
                 record[:] = [offset, *source[VALUE:EPOCH], record[EPOCH], *source[KEY:]]
+
+
+def known_before(draft: Draft, operation: Operation) -> list[Record]:
+    """What was read before a question and was not deleted until long after it."""
+    place = place_of(operation)
+    found = fetches(draft, place)
+    last = max((int(one.invoke["time"]) for one in found), default=0)
+    if last <= operation.completion["time"] or committed(operation):
+        return []
+    before = [one for one in found if one.precedes(operation) and not committed(one)]
+    start = greatest_start(draft, place)
+    return [record for one in before for record in records(one) if record[OFFSET] >= start]
+
+
+def stamps_gone(draft: Draft, operation: Operation) -> list[int]:
+    """The timestamps of what was read of a log and deleted at some time."""
+    place = place_of(operation)
+    start = greatest_start(draft, place)
+    read = [record for one in fetches(draft, place) for record in records(one)]
+    return [record[TIMESTAMP] for record in read if record[OFFSET] < start]
