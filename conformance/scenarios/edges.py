@@ -343,8 +343,24 @@ SCENARIOS = (
         """,
     ),
     Scenario(
+        name="A look at what is stored of a suffix",
+        rules=("MIG-018", "MIG-031"),
+        script="""
+            a    call   create p=0
+            a    call   create p=1
+            a    call   initialize b0=100 epoch=3 seeds=D p=0
+            b    call   initialize b0=0 epoch=3 p=1
+            lab  probe
+            a    call   commit count=3 p=0
+            b    call   commit count=1 p=1
+            lab  probe
+            a    call   commit count=2 p=0
+            lab  probe
+        """,
+    ),
+    Scenario(
         name="Everything twice",
-        rules=("MIG-004", "MIG-018", "MIG-021", "MIG-031", "MIG-032"),
+        rules=("MIG-004", "MIG-018", "MIG-021", "MIG-032"),
         script="""
             a  call  create
             b  call  create
