@@ -126,7 +126,7 @@ FAULTS = (
     _fault("control-plane-refused", SERVICE),
     _fault("control-plane-broken", SERVICE),
     _fault("control-plane-slow", SERVICE, seconds=(PATIENCE_S / 5, 2 * PATIENCE_S)),
-    _fault("control-plane-disturbed", SERVICE, times=(1, 2)),
+    _fault("control-plane-disturbed", SERVICE),
     _fault("lose-reply", SERVICE),
     _fault("effect-kill", NODES, ahead=(1, 2, 3, 4)),
     _fault("effect-kill-after", NODES, ahead=(1, 2, 3, 4)),

@@ -78,7 +78,8 @@ def test_what_the_trial_does_exercises_the_rules_it_is_judged_by() -> None:
     # A leader is in doubt most of the time, and with it what searches by time find and what two
     # answers say of the log start; the campaign and the recorded programs exercise these.
     rarely = {"KFK-061", "KFK-062", "KFK-063", "KFK-065", "KFK-066"}
-    assert exercised >= {rule.id for rule in RULES} - rarely
+    # From KFK-110 on they are about what stages of their own do.
+    assert exercised >= {rule.id for rule in RULES if rule.id < "KFK-110"} - rarely
 
 
 @pytest.mark.parametrize(
