@@ -69,7 +69,9 @@ class Appending(Simulation):
     def _append(self, value: str) -> None:
         """At the broker that takes it; once it may have been taken it is not sent again."""
         for broker in (1, 2, 3) * 4:
-            one = self._asked(broker, lambda c: produce(c, TP, records=[(value, self.now_ms)], acks=-1))
+            one = self._asked(
+                broker, lambda c: produce(c, TP, records=[(value, self.now_ms)], acks=-1)
+            )
             if one.type == "ok":
                 self.acknowledged += (value,)
             if one.type != "fail":
