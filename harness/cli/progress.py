@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from rich.markup import escape
 from rich.status import Status
 
 LABEL = 11
+WIDTH = 80
 
 # Control characters, separators of lines, and what turns the direction of writing.
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
@@ -62,7 +64,9 @@ class Stage:
         with self._console.status(name) as status:
             line = Line(status)
             yield line
-        self.say(f"{name:<{LABEL}}ok      {line.text} in {time.monotonic() - started:.1f} s")
+        took = f"{name:<{LABEL}}ok      {line.text} in {time.monotonic() - started:.1f} s"
+        for row in textwrap.wrap(took, WIDTH, subsequent_indent=" " * (LABEL + 8)):
+            self.say(row)
 
     @contextmanager
     def watched(self, name: str) -> Iterator[Callable[[str], None]]:
