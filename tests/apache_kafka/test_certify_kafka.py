@@ -41,7 +41,9 @@ def test_a_short_campaign_finds_nothing_against_apache_kafka(tmp_path: Path) -> 
     engine.close()
 
     free = {rule.id for rule in RULES if not rule.binds_others}
-    seen = {one.rule.id: (one.verdict, one.reason) for one in judged if one.rule.id not in free}
+    # From KFK-110 on they are about what other stages play.
+    played = [one for one in judged if one.rule.id not in free and one.rule.id < "KFK-110"]
+    seen = {one.rule.id: (one.verdict, one.reason) for one in played}
     assert seen == dict.fromkeys(seen, (Verdict.PASS, ""))
     assert "Kafka Server started" in (run.folder / "nodes/classic/broker-1/server.log").read_text()
 

@@ -56,7 +56,7 @@ def test_lines_carry_the_hosts_clock_in_the_order_in_which_they_happened(play: P
     recorded = play("process", "a call create\na begin get\nb call get\na end")
     times = [line["time"] for line in recorded.lines]
     assert times == sorted(times)
-    assert {line["clock"] for line in recorded.lines} == {"host"}
+    assert {line["clock"] for line in recorded.lines} == {"host-main"}
     assert len(set(times)) == len(times)
 
 
