@@ -1,7 +1,4 @@
-"""Scenarios about the edges: equal and one beside, what resembles each other, what comes twice.
-
-Every refusal stands against every other, every call against a log that does not exist.
-"""
+"""Scenarios about edges: equal and one beside, what is alike, comes twice, or does not exist."""
 
 from __future__ import annotations
 
