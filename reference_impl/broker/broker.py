@@ -37,6 +37,7 @@ from reference_impl.kafka.room import Room
 from reference_impl.kafka.server import Context, Handler, serve
 from reference_impl.metadata.effective import BrokerLayers
 from reference_impl.metadata.image import Image
+from reference_impl.partitions.catalog import Partitions
 from reference_impl.ports import Address, Connection, Ports
 from reference_impl.replication.fetcher import FetcherSettings
 from reference_impl.replication.manager import ReplicaManager, ReplicationSettings
@@ -78,6 +79,7 @@ async def run_broker(ports: Ports, settings: BrokerSettings) -> None:
         with contextlib.suppress(asyncio.CancelledError):
             for task in running:
                 await task
+        await node.partitions.stop()
         if clean:
             await node.replicas.stop(clean=True, caught_up=node.unfenced.is_set())
             for peer in (node.controller, metadata_peer, heartbeat_peer):
@@ -151,7 +153,12 @@ def _node(ports: Ports, settings: BrokerSettings) -> Node:
         layers=lambda: node.layers,
     )
     node = Node(
-        settings=settings, ports=ports, image=image, controller=controller, replicas=replicas
+        settings=settings,
+        ports=ports,
+        image=image,
+        controller=controller,
+        replicas=replicas,
+        partitions=Partitions(image=image, broker_id=settings.node_id, replicas=replicas),
     )
     return node
 

@@ -1,28 +1,39 @@
-"""ListOffsets: which offset belongs to a time, or to one of the special times below.
+"""ListOffsets: which offset belongs to a time, or to one of the special times.
 
-    −1 latest   −2 earliest   −3 the record with the largest timestamp   −4 earliest local
-    −5 last tiered   −6 earliest that waits for upload
-
-A leader that does not know yet whether what it found at its election is committed says
-OFFSET_NOT_AVAILABLE instead of an offset that might go back.
+A partition is searched region by region (`partitions/searching.py`), each store once for all
+partitions of the request. A leader that does not know yet whether what it found at its election is
+committed says OFFSET_NOT_AVAILABLE instead of an offset that might go back.
 """
 
 from __future__ import annotations
 
+import asyncio
+from typing import TYPE_CHECKING
+
+from reference_impl.broker.fetch_reads import LEAST_STORE_WAIT_S
 from reference_impl.broker.node import Node
 from reference_impl.kafka.apis import LIST_OFFSETS
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.kafka.message import Message
 from reference_impl.kafka.server import Context
+from reference_impl.partitions.catalog import Partitions
+from reference_impl.partitions.logical import LogicalPartition
+from reference_impl.partitions.searching import (
+    EARLIEST_LOCAL,
+    EARLIEST_PENDING_UPLOAD,
+    LATEST,
+    LATEST_TIERED,
+    MAX_TIMESTAMP,
+    Search,
+    SearchEnd,
+    merge_search,
+    route_search,
+    special_offset,
+)
+from reference_impl.partitions.views import RegionKind
 from reference_impl.replication.decisions import Reader, readable_upto
-from reference_impl.replication.partition import Partition
 
-LATEST = -1
-EARLIEST = -2
-MAX_TIMESTAMP = -3
-EARLIEST_LOCAL = -4
-LATEST_TIERED = -5
-EARLIEST_PENDING_UPLOAD = -6
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import ListOffsetsRequest, ListOffsetsResponse
 
 # The first version in which a special timestamp may be asked for.
 FIRST_VERSION = {
@@ -38,36 +49,47 @@ _FIRST_NOT_AVAILABLE = 5
 Found = tuple[int, int, int]  # timestamp, offset, leader epoch
 
 
-async def list_offsets(node: Node, context: Context, request: Message) -> Message:
+async def list_offsets(
+    node: Node, context: Context, request: ListOffsetsRequest
+) -> ListOffsetsResponse:
     """Answer a ListOffsets request."""
     asked: dict[tuple[str, int], int] = {}
     for topic in request.topics:
         for one in topic.partitions:
             key = (topic.name, one.partition_index)
             asked[key] = asked.get(key, 0) + 1
-    topics = []
+    searches = _Searches(node.partitions, _reader(request))
+    answers: dict[tuple[str, int], ListOffsetsResponse.ListOffsetsPartitionResponse] = {}
     for topic in request.topics:
-        answers: dict[int, Message] = {}
         for one in topic.partitions:
-            answer = LIST_OFFSETS.response.ListOffsetsPartitionResponse(
+            key = (topic.name, one.partition_index)
+            answers[key] = LIST_OFFSETS.response.ListOffsetsPartitionResponse(
                 partition_index=one.partition_index, timestamp=-1, offset=-1, leader_epoch=-1
             )
             try:
-                if asked[topic.name, one.partition_index] > 1:
+                if asked[key] > 1:
                     raise KafkaError(ErrorCode.invalid_request)
                 partition = await _partition(node, context, request, topic.name, one)
-                found = await _find(partition, _reader(request), one.timestamp)
-                answer.timestamp, answer.offset, answer.leader_epoch = found
+                searches.add(key, partition, one.timestamp)
             except KafkaError as error:
-                answer.error_code = _code(error, context.version)
-            answers[one.partition_index] = answer
-        topics.append(
+                answers[key].error_code = _code(error, context.version)
+    for key, found in (await searches.ended()).items():
+        if isinstance(found, KafkaError):
+            answers[key].error_code = _code(found, context.version)
+        else:
+            answers[key].timestamp, answers[key].offset, answers[key].leader_epoch = found
+    return LIST_OFFSETS.response(
+        topics=[
             LIST_OFFSETS.response.ListOffsetsTopicResponse(
-                name=topic.name, partitions=list(answers.values())
+                name=topic.name,
+                partitions=[
+                    answers[topic.name, index]
+                    for index in dict.fromkeys(one.partition_index for one in topic.partitions)
+                ],
             )
-        )
-    response: Message = LIST_OFFSETS.response(topics=topics)
-    return response
+            for topic in request.topics
+        ]
+    )
 
 
 def _code(error: KafkaError, version: int) -> ErrorCode:
@@ -76,15 +98,19 @@ def _code(error: KafkaError, version: int) -> ErrorCode:
     return error.code
 
 
-def _reader(request: Message) -> Reader:
+def _reader(request: ListOffsetsRequest) -> Reader:
     if request.replica_id != CONSUMER:
         return Reader.FOLLOWER
     return Reader.COMMITTED if request.isolation_level == 1 else Reader.CONSUMER
 
 
 async def _partition(
-    node: Node, context: Context, request: Message, topic: str, one: Message
-) -> Partition:
+    node: Node,
+    context: Context,
+    request: ListOffsetsRequest,
+    topic: str,
+    one: ListOffsetsRequest.ListOffsetsPartition,
+) -> LogicalPartition:
     if request.isolation_level not in (0, 1):
         raise KafkaError(ErrorCode.unknown_server_error)
     if one.timestamp < 0 and (
@@ -92,33 +118,77 @@ async def _partition(
         or context.version < FIRST_VERSION.get(one.timestamp, 0)
     ):
         raise KafkaError(ErrorCode.unsupported_version)
-    partition = await node.replicas.partition(topic, one.partition_index)
+    partition = await node.partitions.find(topic, one.partition_index)
     partition.check(one.current_leader_epoch, only_leader=request.replica_id != DEBUGGING)
     return partition
 
 
-async def _find(partition: Partition, reader: Reader, timestamp: int) -> Found:
-    log = partition.log
-    upto = readable_upto(reader, log.log_end_offset, log.high_watermark, log.last_stable_offset)
-    if timestamp in (EARLIEST, EARLIEST_LOCAL):
-        epoch = log.epochs.epoch_for(log.log_start_offset)
-        return -1, log.log_start_offset, -1 if epoch is None else epoch
-    if timestamp == LATEST:
-        _must_know_end(partition, reader)
-        return -1, upto, partition.state.leader_epoch
-    if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
-        return NOT_FOUND
-    if timestamp == MAX_TIMESTAMP:
-        found = await log.offset_of_max_timestamp(upto=log.log_end_offset)
-    else:
-        found = await log.offset_for_timestamp(timestamp, upto=log.log_end_offset)
-    if found is None or found.offset >= upto:
-        _must_know_end(partition, reader)
-        return NOT_FOUND
-    epoch = -1 if found.leader_epoch is None else found.leader_epoch
-    return found.timestamp, found.offset, epoch
+class _Searches:
+    """What is looked for in one request, by partition."""
 
+    def __init__(self, partitions: Partitions, reader: Reader) -> None:
+        self._partitions = partitions
+        self._reader = reader
+        self._wanted: dict[tuple[str, int], tuple[LogicalPartition, int]] = {}
 
-def _must_know_end(partition: Partition, reader: Reader) -> None:
-    if reader is not Reader.FOLLOWER and not partition.end_is_known:
-        raise KafkaError(ErrorCode.offset_not_available)
+    def add(self, key: tuple[str, int], partition: LogicalPartition, timestamp: int) -> None:
+        """Look for this, too."""
+        self._wanted[key] = (partition, timestamp)
+
+    async def ended(self) -> dict[tuple[str, int], Found | KafkaError]:
+        """What was found of each: each store is asked once, all at the same time."""
+        plans = {
+            key: self._routed(partition, timestamp)
+            for key, (partition, timestamp) in self._wanted.items()
+        }
+        groups: dict[RegionKind, list[tuple[LogicalPartition, Search, int]]] = {}
+        for key, searches in plans.items():
+            partition, timestamp = self._wanted[key]
+            for search in searches:
+                groups.setdefault(search.region.kind, []).append((partition, search, timestamp))
+        ended = dict(
+            zip(
+                groups,
+                await asyncio.gather(
+                    *(
+                        self._partitions.stores[kind].find_timestamp_many(
+                            group, timeout_s=LEAST_STORE_WAIT_S
+                        )
+                        for kind, group in groups.items()
+                    )
+                ),
+                strict=True,
+            )
+        )
+        left = {kind: iter(results) for kind, results in ended.items()}
+        return {
+            key: self._answer(*self._wanted[key], [next(left[one.region.kind]) for one in searches])
+            for key, searches in plans.items()
+        }
+
+    def _routed(self, partition: LogicalPartition, timestamp: int) -> tuple[Search, ...]:
+        if timestamp < 0 and timestamp != MAX_TIMESTAMP:
+            return ()
+        bounds = partition.bounds(self._reader)
+        return route_search(timestamp, bounds, partition.regions())
+
+    def _answer(
+        self, partition: LogicalPartition, timestamp: int, ended: list[SearchEnd]
+    ) -> Found | KafkaError:
+        bounds = partition.bounds(self._reader)
+        upto = readable_upto(
+            self._reader, bounds.log_end_offset, bounds.high_watermark, bounds.last_stable_offset
+        )
+        end_is_known = self._reader is Reader.FOLLOWER or partition.end_is_known
+        if timestamp < 0 and timestamp != MAX_TIMESTAMP:
+            if timestamp == LATEST and not end_is_known:
+                return KafkaError(ErrorCode.offset_not_available)
+            offset = special_offset(timestamp, bounds, partition.regions(), upto)
+            return -1, offset, partition.epoch_of(offset, newest=timestamp == LATEST)
+        merged = merge_search(ended)
+        if merged.error is not ErrorCode.none:
+            return KafkaError(merged.error)
+        if merged.found is None or merged.found.offset >= upto:
+            return NOT_FOUND if end_is_known else KafkaError(ErrorCode.offset_not_available)
+        epoch = merged.found.leader_epoch
+        return merged.found.timestamp, merged.found.offset, -1 if epoch is None else epoch

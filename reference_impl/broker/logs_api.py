@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from reference_impl.broker.node import Node
 from reference_impl.broker.produce import INTERNAL_TOPICS
 from reference_impl.kafka.apis import DELETE_RECORDS, DESCRIBE_LOG_DIRS, OFFSET_FOR_LEADER_EPOCH
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.kafka.message import Message
 from reference_impl.kafka.server import Context
-from reference_impl.replication.decisions import deletion_is_done
-from reference_impl.replication.partition import Partition
+from reference_impl.partitions.logical import LogicalPartition, watched_of
 from reference_impl.replication.watching import until
 
-HIGH_WATERMARK = -1
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import (
+        DeleteRecordsRequest,
+        DeleteRecordsResponse,
+        DescribeLogDirsRequest,
+        DescribeLogDirsResponse,
+        OffsetForLeaderEpochRequest,
+        OffsetForLeaderEpochResponse,
+    )
 
 
-async def offset_for_leader_epoch(node: Node, context: Context, request: Message) -> Message:
+async def offset_for_leader_epoch(
+    node: Node, context: Context, request: OffsetForLeaderEpochRequest
+) -> OffsetForLeaderEpochResponse:
     """Where an epoch ends in the leader's log."""
     response = OFFSET_FOR_LEADER_EPOCH.response
     topics = []
@@ -26,24 +36,25 @@ async def offset_for_leader_epoch(node: Node, context: Context, request: Message
                 partition=one.partition, leader_epoch=-1, end_offset=-1
             )
             try:
-                partition = await node.replicas.partition(topic.topic, one.partition)
+                partition = await node.partitions.find(topic.topic, one.partition)
                 partition.check(one.current_leader_epoch, only_leader=True)
-                log = partition.log
-                answer.leader_epoch, answer.end_offset = log.epochs.end_offset_for(
-                    one.leader_epoch, log.log_end_offset
-                )
+                ends = partition.find_epoch_end(one.leader_epoch)
+                answer.leader_epoch, answer.end_offset = ends.epoch, ends.end_offset
             except KafkaError as error:
                 answer.error_code = error.code
             answers.append(answer)
         topics.append(response.OffsetForLeaderTopicResult(topic=topic.topic, partitions=answers))
-    answered: Message = response(topics=topics)
-    return answered
+    return response(topics=topics)
 
 
-async def delete_records(node: Node, context: Context, request: Message) -> Message:
+async def delete_records(
+    node: Node, context: Context, request: DeleteRecordsRequest
+) -> DeleteRecordsResponse:
     """Move log starts up; answered once every replica that is alive has followed."""
     response = DELETE_RECORDS.response
-    pending: list[tuple[Partition, int, Message]] = []
+    pending: list[
+        tuple[LogicalPartition, int, DeleteRecordsResponse.DeleteRecordsPartitionResult]
+    ] = []
     topics = []
     for topic in request.topics:
         answers = []
@@ -52,10 +63,11 @@ async def delete_records(node: Node, context: Context, request: Message) -> Mess
                 partition_index=one.partition_index, low_watermark=-1
             )
             try:
-                partition = await node.replicas.partition(topic.name, one.partition_index)
+                partition = await node.partitions.find(topic.name, one.partition_index)
+                partition.check(-1, only_leader=False)
                 if topic.name in INTERNAL_TOPICS:
                     raise KafkaError(ErrorCode.invalid_topic_exception)
-                wanted = await _delete(partition, one.offset)
+                wanted = await partition.delete_records(one.offset)
                 pending.append((partition, wanted, answer))
             except KafkaError as error:
                 answer.error_code = error.code
@@ -63,42 +75,27 @@ async def delete_records(node: Node, context: Context, request: Message) -> Mess
         topics.append(response.DeleteRecordsTopicResult(name=topic.name, partitions=answers))
 
     def followed() -> bool:
-        return all(
-            deletion_is_done(partition.low_watermark(), wanted) or not partition.leads
-            for partition, wanted, _ in pending
-        )
+        return all(partition.deleted(wanted) is not None for partition, wanted, _ in pending)
 
     timeout_s = max(0, request.timeout_ms) / 1000
-    await until(followed, [partition for partition, _, _ in pending], timeout_s=timeout_s)
+    watched = watched_of([partition for partition, _, _ in pending])
+    await until(followed, watched, timeout_s=timeout_s)
     for partition, wanted, answer in pending:
-        if not partition.leads:
-            answer.error_code = ErrorCode.not_leader_or_follower
-        elif not deletion_is_done(partition.low_watermark(), wanted):
-            answer.error_code = ErrorCode.request_timed_out
+        ended = partition.deleted(wanted)
+        answer.error_code = ErrorCode.request_timed_out if ended is None else ended
         answer.low_watermark = partition.low_watermark()
-    answered: Message = response(topics=topics)
-    return answered
+    return response(topics=topics)
 
 
-async def _delete(partition: Partition, offset: int) -> int:
-    partition.check(-1, only_leader=True)
-    log = partition.log
-    if log.config.compact and not log.config.delete:
-        raise KafkaError(ErrorCode.policy_violation)
-    wanted = log.high_watermark if offset == HIGH_WATERMARK else offset
-    if not 0 <= wanted <= log.high_watermark:
-        raise KafkaError(ErrorCode.offset_out_of_range)
-    await log.advance_log_start_offset(wanted)
-    return wanted
-
-
-async def describe_log_dirs(node: Node, context: Context, request: Message) -> Message:
+async def describe_log_dirs(
+    node: Node, context: Context, request: DescribeLogDirsRequest
+) -> DescribeLogDirsResponse:
     """How much each log holds, and how far it is behind."""
     response = DESCRIBE_LOG_DIRS.response
     wanted = None
     if request.topics is not None:
         wanted = [(one.topic, index) for one in request.topics for index in one.partitions]
-    topics: dict[str, list[Message]] = {}
+    topics: dict[str, list[DescribeLogDirsResponse.DescribeLogDirsPartition]] = {}
     for partition in node.replicas.partitions():
         if wanted is not None and (partition.topic, partition.index) not in wanted:
             continue
@@ -122,5 +119,4 @@ async def describe_log_dirs(node: Node, context: Context, request: Message) -> M
         total_bytes=total,
         usable_bytes=usable,
     )
-    answered: Message = response(results=[result])
-    return answered
+    return response(results=[result])

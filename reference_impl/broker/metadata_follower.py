@@ -33,7 +33,7 @@ async def follow_metadata(node: Node, peer: Peer) -> None:
             await node.ports.clock.sleep(_RETRY_S)
             continue
         if _apply(node, data.records or b""):
-            await node.replicas.apply()
+            await node.partitions.apply()
 
 
 def _request(node: Node) -> Message:

@@ -10,6 +10,7 @@ from reference_impl.broker.settings import BrokerSettings
 from reference_impl.kafka.client import Peer
 from reference_impl.metadata.effective import BrokerLayers
 from reference_impl.metadata.image import Image
+from reference_impl.partitions.catalog import Partitions
 from reference_impl.ports import Ports
 from reference_impl.replication.manager import ReplicaManager
 
@@ -23,6 +24,7 @@ class Node:
     image: Image
     controller: Peer
     replicas: ReplicaManager
+    partitions: Partitions
     broker_epoch: int = -1
     unfenced: asyncio.Event = field(default_factory=asyncio.Event)
     producer_ids: ProducerIds = field(default_factory=ProducerIds)

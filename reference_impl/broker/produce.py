@@ -7,8 +7,7 @@ request.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from reference_impl.broker.leaders import Leaders
@@ -27,12 +26,16 @@ from reference_impl.kafka.batches import (
     slices,
 )
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.kafka.message import Message
 from reference_impl.kafka.server import Context
 from reference_impl.log.admission import RecordErrors
-from reference_impl.log.log import Appended
-from reference_impl.replication.partition import Partition
-from reference_impl.replication.watching import until
+from reference_impl.partitions.logical import LogicalPartition
+from reference_impl.partitions.writing import Ended, Pending, acknowledged
+from reference_impl.replication.decisions import Reader
+
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import ProduceRequest, ProduceResponse
+
+    Answer = ProduceResponse.PartitionProduceResponse
 
 NO_ID = UUID(int=0)
 INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
@@ -43,20 +46,12 @@ _MAGIC_AT = 16
 _ACKS = (-1, 0, 1)
 
 
-@dataclass(slots=True)
-class _Pending:
-    """An append whose answer is not settled yet."""
-
-    partition: Partition
-    leader_epoch: int
-    appended: Appended
-    answer: Message
-
-
-async def produce(node: Node, context: Context, request: Message) -> Message | Later | None:
+async def produce(
+    node: Node, context: Context, request: ProduceRequest
+) -> ProduceResponse | Later | None:
     """Answer a Produce request; later, if replicas have to have it first."""
     leaders = Leaders(node.image, PRODUCE.response)
-    pending: list[_Pending] = []
+    pending: list[tuple[Pending, Answer]] = []
     topics = []
     failed = False
     whole = _refused_as_a_whole(request)
@@ -71,7 +66,8 @@ async def produce(node: Node, context: Context, request: Message) -> Message | L
                 if whole is not None:
                     raise whole
                 partition = await _find(node, context, name, request.acks, data)
-                pending.append(await _append(partition, request.acks, data.records, answer))
+                made = await _append(partition, request.acks, data.records or b"", answer)
+                pending.append((made, answer))
             except KafkaError as error:
                 failed = True
                 _refuse(answer, error, with_words=error is whole)
@@ -90,19 +86,23 @@ async def produce(node: Node, context: Context, request: Message) -> Message | L
             raise ConnectionResetError("an append without acknowledgement failed")
         return None
     endpoints = leaders.endpoints if context.version >= _FIRST_WITH_LEADERS else []
-    response: Message = PRODUCE.response(responses=topics, node_endpoints=endpoints)
-    if request.acks == -1:
-        return _settling(pending, response, timeout_s=max(0, request.timeout_ms) / 1000)
-    return response
+    response: ProduceResponse = PRODUCE.response(responses=topics, node_endpoints=endpoints)
+    return _settling(pending, response, timeout_s=max(0, request.timeout_ms) / 1000)
 
 
-def _name(node: Node, topic: Message) -> str:
+def _name(node: Node, topic: ProduceRequest.TopicProduceData) -> str:
     if topic.topic_id == NO_ID:
         return str(topic.name)
     return node.image.topic_ids.get(topic.topic_id, "")
 
 
-async def _find(node: Node, context: Context, name: str, acks: int, data: Message) -> Partition:
+async def _find(
+    node: Node,
+    context: Context,
+    name: str,
+    acks: int,
+    data: ProduceRequest.PartitionProduceData,
+) -> LogicalPartition:
     """The partition, once everything that Kafka checks before its log has been checked."""
     if not name and context.version >= _FIRST_WITH_IDS:
         raise KafkaError(ErrorCode.unknown_topic_id)
@@ -113,20 +113,18 @@ async def _find(node: Node, context: Context, name: str, acks: int, data: Messag
         raise KafkaError(ErrorCode.invalid_required_acks)
     if name in INTERNAL_TOPICS and context.client_id != "__admin_client":
         raise KafkaError(ErrorCode.invalid_topic_exception)
-    return await node.replicas.partition(name, data.index)
+    return await node.partitions.find(name, data.index)
 
 
-async def _append(partition: Partition, acks: int, records: bytes, answer: Message) -> _Pending:
+async def _append(
+    partition: LogicalPartition, acks: int, records: bytes, answer: Answer
+) -> Pending:
     try:
-        appended = await partition.append(records, acks=acks)
+        return await partition.append(records, acks=acks)
     except KafkaError as error:
         if error.code not in _WITHOUT_LOG_START:
-            answer.log_start_offset = partition.log.log_start_offset
+            answer.log_start_offset = partition.bounds(Reader.CONSUMER).log_start_offset
         raise
-    answer.base_offset = appended.base_offset
-    answer.log_append_time_ms = appended.log_append_time_ms
-    answer.log_start_offset = appended.log_start_offset
-    return _Pending(partition, partition.state.leader_epoch, appended, answer)
 
 
 # Kafka tells the log start with an error only where it was looked at.
@@ -158,7 +156,7 @@ def _check_one_batch(records: bytes | None, version: int) -> None:
         raise KafkaError(ErrorCode.invalid_record)
 
 
-def _refused_as_a_whole(request: Message) -> KafkaError | None:
+def _refused_as_a_whole(request: ProduceRequest) -> KafkaError | None:
     """What Kafka says about all partitions because it stumbles over one.
 
     It looks for a transaction in the first batch of each, and at no partition behind such a batch,
@@ -180,13 +178,13 @@ def _first_batch(records: bytes) -> Batch | None:
     return header(records) if HEADER_BYTES <= size <= len(records) else None
 
 
-def _refused_transaction(request: Message) -> KafkaError | None:
+def _refused_transaction(request: ProduceRequest) -> KafkaError | None:
     if request.transactional_id is None:
         return KafkaError(ErrorCode.transactional_id_authorization_failed)
     return None
 
 
-def _refuse(answer: Message, error: KafkaError, *, with_words: bool) -> None:
+def _refuse(answer: Answer, error: KafkaError, *, with_words: bool) -> None:
     answer.error_code = error.code
     if with_words or isinstance(error, RecordErrors):
         answer.error_message = error.message or None
@@ -199,23 +197,22 @@ def _refuse(answer: Message, error: KafkaError, *, with_words: bool) -> None:
         ]
 
 
-def _settling(pending: list[_Pending], response: Message, *, timeout_s: float) -> Message | Later:
-    """The answer once all replicas have what was appended, or time is up; at once if they do."""
+def _settling(
+    pending: list[tuple[Pending, Answer]], response: ProduceResponse, *, timeout_s: float
+) -> ProduceResponse | Later:
+    """The answer once every append is decided, or time is up; at once if they are."""
 
-    def decided(one: _Pending) -> ErrorCode | None:
-        return one.partition.acknowledgement(one.appended.last_offset + 1, one.leader_epoch)
-
-    def all_decided() -> bool:
-        return all(decided(one) is not None for one in pending)
-
-    def settled(codes: Iterable[ErrorCode | None]) -> Message:
-        for one, code in zip(pending, codes, strict=True):
-            one.answer.error_code = one.partition.out_of_time() if code is None else code
+    def settled(ended: list[Ended]) -> ProduceResponse:
+        for (_, answer), one in zip(pending, ended, strict=True):
+            answer.error_code = one.error
+            answer.base_offset = one.base_offset
+            answer.log_append_time_ms = one.log_append_time_ms
+            answer.log_start_offset = one.log_start_offset
         return response
 
-    async def settle() -> Message:
-        await until(all_decided, [one.partition for one in pending], timeout_s=timeout_s)
-        return settled([decided(one) for one in pending])
+    async def settle() -> ProduceResponse:
+        return settled(await acknowledged([made for made, _ in pending], timeout_s=timeout_s))
 
-    now = [decided(one) for one in pending]
-    return Later(settle) if None in now else settled(now)
+    now = [made.decided() for made, _ in pending]
+    known = [one for one in now if one is not None]
+    return settled(known) if len(known) == len(now) else Later(settle)

@@ -79,6 +79,11 @@ class LogMaintenance:
         )
 
     @property
+    def local_log_start_offset(self) -> int:
+        """The first offset on this disk."""
+        return self.log_start_offset
+
+    @property
     def size(self) -> int:
         """The bytes of its segments."""
         return sum(segment.size for segment in self._segments)

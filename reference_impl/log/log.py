@@ -38,7 +38,6 @@ from reference_impl.log.decisions import (
 )
 from reference_impl.log.kept_log import LogMaintenance
 from reference_impl.log.recovery import load
-from reference_impl.log.regions import Region, RegionKind, route_read
 from reference_impl.log.searches import TimestampOffset, first_at_or_after, latest
 from reference_impl.log.segment import Segment
 from reference_impl.ports.clock import Clock
@@ -56,6 +55,14 @@ class Appended(NamedTuple):
     log_append_time_ms: int
     log_start_offset: int
     duplicate: bool
+    bytes: int
+
+
+class Located(NamedTuple):
+    """Where batches are that can be read: a segment, a place in its file, how many bytes."""
+
+    segment: Segment
+    place: int
     bytes: int
 
 
@@ -100,11 +107,6 @@ class Log(LogMaintenance):
         log.workers = workers or cls.workers
         await log._load_producers()
         return log
-
-    @property
-    def regions(self) -> tuple[Region, ...]:
-        """Where its offsets are kept: all of them here."""
-        return (Region(kind=RegionKind.LOCAL, start=self.log_start_offset, end=None),)
 
     # Appending.
 
@@ -252,19 +254,26 @@ class Log(LogMaintenance):
     # Reading.
 
     async def read(self, offset: int, *, max_bytes: int, upto: int, at_least_one: bool) -> bytes:
-        """Batches from the one that holds ``offset``, of one segment, below the offset ``upto``.
-
-        As many bytes as asked for, so that the last batch may be cut; but a first batch that is
-        larger comes whole or, unless there must be one, not at all.
-        """
-        if not offset_readable(offset, self.log_start_offset, self.log_end_offset):
+        """Batches from the one that holds ``offset``, as ``locate`` finds them."""
+        if not offset_readable(offset, self.local_log_start_offset, self.log_end_offset):
             raise KafkaError(
                 ErrorCode.offset_out_of_range,
                 f"Received request for offset {offset} for partition {self.partition}, but we "
                 f"only have offsets from {self.log_start_offset} to {self.log_end_offset}.",
             )
-        if offset >= upto or route_read(offset, self.regions) is None:
+        if offset >= upto:
             return b""
+        found = await self.locate(offset, max_bytes=max_bytes, upto=upto, at_least_one=at_least_one)
+        return b"" if found is None else await found.segment.file.read(found.place, found.bytes)
+
+    async def locate(
+        self, offset: int, *, max_bytes: int, upto: int, at_least_one: bool
+    ) -> Located | None:
+        """Batches from the one that holds ``offset``, of one segment, below the offset ``upto``.
+
+        As many bytes as asked for, so that the last batch may be cut; but a first batch that is
+        larger comes whole or, unless there must be one, not at all.
+        """
         segments = self._segments
         number = max(0, bisect_right(segments, offset, key=lambda each: each.base_offset) - 1)
         while number < len(segments):
@@ -274,9 +283,9 @@ class Log(LogMaintenance):
                 place, batch = found
                 end = await self._end_place(segment, number, upto)
                 count = bytes_to_read(batch.size, end - place, max_bytes, at_least_one)
-                return await segment.file.read(place, count) if count > 0 else b""
+                return Located(segment, place, count) if count > 0 else None
             number += 1
-        return b""
+        return None
 
     async def _end_place(self, segment: Segment, number: int, upto: int) -> int:
         """Where in a segment the reader has to stop: before the batch that holds ``upto``."""

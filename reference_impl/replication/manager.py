@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from reference_impl.kafka.client import Peer
-from reference_impl.kafka.errors import ErrorCode, KafkaError
+from reference_impl.kafka.errors import KafkaError
 from reference_impl.log.checkpoints import read_file, replace_file
 from reference_impl.log.config import LogConfig
 from reference_impl.log.log import Log
@@ -98,22 +98,25 @@ class ReplicaManager:
 
     # ── lookups ──────────────────────────────────────────────────────────────────────────────────
 
-    async def partition(self, topic: str, index: int) -> Partition:
-        """The partition, if this broker has a replica of it; else the KafkaError to answer.
+    async def opened(self, topic: str, index: int) -> None:
+        """Return once the replica is open, if this broker is about to open one."""
 
-        Whoever asks for one that the image has and whose log is about to be opened waits for it.
-        """
-        while True:
+        def about_to() -> bool:
             found = self._image.topics.get(topic)
             state = None if found is None else found.partitions.get(index)
-            if found is None or state is None:
-                raise KafkaError(ErrorCode.unknown_topic_or_partition)
-            partition = self._partitions.get((found.topic_id, index))
-            if partition is not None:
-                return partition
-            if not self._applying or self._settings.broker_id not in state.replicas:
-                raise KafkaError(ErrorCode.not_leader_or_follower)
+            if found is None or state is None or (found.topic_id, index) in self._partitions:
+                return False
+            return self._applying and self._settings.broker_id in state.replicas
+
+        while about_to():
             await until(lambda: not self._applying, [self._applied], timeout_s=PATIENCE_S)
+
+    def replica(self, key: Key) -> Partition | None:
+        """This broker's replica of a partition, if it has one and its log is open."""
+        return self._partitions.get(key)
+
+    async def refuse_to_lead(self, partition: object, leader_epoch: int, why: str) -> None:
+        """Ask the controller for another leader."""
 
     def partitions(self) -> Iterable[Partition]:
         """All of them, in the order in which they came."""

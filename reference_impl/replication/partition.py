@@ -10,7 +10,7 @@ Times here are monotonic: a clock that is set back neither keeps a laggard in sy
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
@@ -26,7 +26,6 @@ from reference_impl.replication.decisions import (
     acknowledge,
     answer_when_time_is_up,
     caught_up,
-    check_leader_epoch,
     cut_for_new_leader,
     end_is_known,
     enough_replicas_to_append,
@@ -151,23 +150,30 @@ class Partition(Watched):
 
     # ── the leader's side ────────────────────────────────────────────────────────────────────────
 
-    async def append(self, records: bytes, *, acks: int) -> Appended:
-        """Append what a producer sent; a KafkaError says why not."""
-        self._may_append(acks)
-        state = self.state
+    async def append(
+        self, records: bytes, *, acks: int, admit: Callable[[], None]
+    ) -> tuple[Appended, int]:
+        """Append what a producer sent, and in which epoch; a KafkaError says why not.
+
+        ``admit`` raises it where this log is not to be written, also when it is its turn.
+        """
+        admit()
+        self._must_be_enough(acks)
         examined = await self.log.examine(records)  # a change of role does not wait for this
         async with self._turn:
-            if self.state is not state:
-                self._may_append(acks)
-            appended = await self.log.append_examined(
-                examined, leader_epoch=self.state.leader_epoch
-            )
+            admit()
+            self._must_be_enough(acks)
+            leader_epoch = self.state.leader_epoch
+            appended = await self.log.append_examined(examined, leader_epoch=leader_epoch)
             self._commit()
         self.wake()
-        return appended
+        return appended, leader_epoch
 
-    def _may_append(self, acks: int) -> None:
-        self._must_lead()
+    def appends_held(self) -> asyncio.Lock:
+        """As long as it is held nothing is appended, and no role changes."""
+        return self._turn
+
+    def _must_be_enough(self, acks: int) -> None:
         in_sync = len(self.state.isr)
         if not enough_replicas_to_append(acks, in_sync, self.min_in_sync):
             raise KafkaError(
@@ -193,7 +199,9 @@ class Partition(Watched):
         self, replica_id: int, *, offset: int, log_start_offset: int, leaders_end: int, epoch: int
     ) -> None:
         """Note how far a follower is; it may join the ISR and move the high watermark."""
-        follower = self.followers[replica_id]
+        follower = self.followers.get(replica_id)
+        if follower is None:
+            raise KafkaError(ErrorCode.not_leader_or_follower, "the roles changed meanwhile")
         known = self._around.brokers.get(replica_id)
         if epoch != ANY_BROKER_EPOCH and known is not None and known.broker_epoch > epoch:
             raise KafkaError(ErrorCode.not_leader_or_follower, "a fetch of an earlier life")
@@ -209,15 +217,6 @@ class Partition(Watched):
         if before != (follower.log_end_offset, follower.log_start_offset):
             self._commit()
             self.wake()
-
-    def check_follower(self, replica_id: int, asked_epoch: int) -> None:
-        """Only the replicas of a partition may fetch as such."""
-        if replica_id not in self.followers:
-            unknown = asked_epoch != -1
-            raise KafkaError(
-                ErrorCode.unknown_leader_epoch if unknown else ErrorCode.not_leader_or_follower,
-                f"Replica {replica_id} is not recognized as a valid replica of {self}",
-            )
 
     @property
     def end_is_known(self) -> bool:
@@ -355,23 +354,6 @@ class Partition(Watched):
                 await self.log.truncate_to(end)
             elif start > self.log.log_end_offset:
                 await self.log.truncate_fully_and_start_at(start)
-
-    # ── both ─────────────────────────────────────────────────────────────────────────────────────
-
-    def check(self, asked_epoch: int, *, only_leader: bool) -> None:
-        """Refuse whoever asks for another leader epoch, or for a leader that is elsewhere."""
-        error = check_leader_epoch(asked_epoch, self.state.leader_epoch)
-        if error is not ErrorCode.none:
-            raise KafkaError(error, f"{self} is in leader epoch {self.state.leader_epoch}")
-        if only_leader:
-            self._must_lead()
-
-    def _must_lead(self) -> None:
-        if not self.leads:
-            raise KafkaError(
-                ErrorCode.not_leader_or_follower,
-                f"Leader not local for partition {self} on broker {self._around.broker_id}",
-            )
 
 
 _NOBODY = PartitionState(replicas=(), isr=(), leader=-1, leader_epoch=-1, partition_epoch=-1)

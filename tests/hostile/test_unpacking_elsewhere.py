@@ -21,6 +21,7 @@ from reference_impl.live.disk import FileDisk
 from reference_impl.log.config import LogConfig
 from reference_impl.log.log import Log
 from reference_impl.metadata.image import PartitionState
+from reference_impl.partitions.logical import LogicalPartition
 from reference_impl.replication.partition import BrokerContext, Partition
 
 Result = TypeVar("Result")
@@ -58,7 +59,7 @@ def led_by(leader: int, epoch: int) -> PartitionState:
     )
 
 
-def run(path: Path, scenario: Callable[[Partition, HeldWorkers], Awaitable[None]]) -> None:
+def run(path: Path, scenario: Callable[[LogicalPartition, HeldWorkers], Awaitable[None]]) -> None:
     async def whole() -> None:
         workers = HeldWorkers()
         clock = SystemClock()
@@ -76,14 +77,33 @@ def run(path: Path, scenario: Callable[[Partition, HeldWorkers], Awaitable[None]
             topic="t", topic_id=UUID(int=1), index=0, log=log, surroundings=around
         )
         await partition.take(led_by(ME, 1))
+        logical = LogicalPartition(topic="t", topic_id=UUID(int=1), index=0, broker_id=ME)
+        logical.become(led_by(ME, 1), partition)
         async with asyncio.timeout(30):
-            await scenario(partition, workers)
+            await scenario(logical, workers)
         await log.close(clean=True)
 
     asyncio.run(whole())
 
 
-async def begun(partition: Partition, workers: HeldWorkers) -> asyncio.Task[object]:
+async def offset_of(partition: LogicalPartition, batch: bytes) -> int:
+    """Where a batch is appended."""
+    ended = (await partition.append(batch, acks=1)).decided()
+    assert ended is not None
+    return ended.base_offset
+
+
+async def taken(partition: LogicalPartition, state: PartitionState) -> None:
+    assert partition.replica is not None
+    await partition.replica.take(state)
+
+
+def log_of(partition: LogicalPartition) -> Log:
+    assert partition.replica is not None
+    return partition.replica.log
+
+
+async def begun(partition: LogicalPartition, workers: HeldWorkers) -> asyncio.Task[object]:
     """An append whose batch a worker has."""
     task: asyncio.Task[object] = asyncio.create_task(partition.append(LONG, acks=1))
     while not workers.asked:
@@ -92,45 +112,45 @@ async def begun(partition: Partition, workers: HeldWorkers) -> asyncio.Task[obje
 
 
 def test_a_batch_without_compression_and_a_short_one_need_no_worker(tmp_path: Path) -> None:
-    async def scenario(partition: Partition, workers: HeldWorkers) -> None:
-        assert (await partition.append(PLAIN, acks=1)).base_offset == 0
-        assert (await partition.append(SHORT, acks=1)).base_offset == 1
+    async def scenario(partition: LogicalPartition, workers: HeldWorkers) -> None:
+        assert await offset_of(partition, PLAIN) == 0
+        assert await offset_of(partition, SHORT) == 1
         assert workers.asked == 0
 
     run(tmp_path, scenario)
 
 
 def test_other_appends_to_the_partition_go_on(tmp_path: Path) -> None:
-    async def scenario(partition: Partition, workers: HeldWorkers) -> None:
+    async def scenario(partition: LogicalPartition, workers: HeldWorkers) -> None:
         long = await begun(partition, workers)
-        assert (await partition.append(PLAIN, acks=1)).base_offset == 0
+        assert await offset_of(partition, PLAIN) == 0
         workers.go.set()
         await long
-        assert partition.log.log_end_offset == 2
+        assert log_of(partition).log_end_offset == 2
 
     run(tmp_path, scenario)
 
 
 def test_a_leader_that_is_deposed_while_it_unpacks_appends_nothing(tmp_path: Path) -> None:
-    async def scenario(partition: Partition, workers: HeldWorkers) -> None:
+    async def scenario(partition: LogicalPartition, workers: HeldWorkers) -> None:
         long = await begun(partition, workers)
-        await partition.take(led_by(OTHER, 2))
+        await taken(partition, led_by(OTHER, 2))
         workers.go.set()
         with pytest.raises(KafkaError) as refused:
             await long
         assert refused.value.code is ErrorCode.not_leader_or_follower
-        assert partition.log.log_end_offset == 0
+        assert log_of(partition).log_end_offset == 0
 
     run(tmp_path, scenario)
 
 
 def test_a_search_by_time_unpacks_by_a_worker_too(tmp_path: Path) -> None:
-    async def scenario(partition: Partition, workers: HeldWorkers) -> None:
+    async def scenario(partition: LogicalPartition, workers: HeldWorkers) -> None:
         long = await begun(partition, workers)
         workers.go.set()
         await long
-        found = await partition.log.offset_for_timestamp(NOW_MS, upto=1)
-        latest = await partition.log.offset_of_max_timestamp(upto=1)
+        found = await log_of(partition).offset_for_timestamp(NOW_MS, upto=1)
+        latest = await log_of(partition).offset_of_max_timestamp(upto=1)
         assert found == latest is not None
         assert workers.asked == 3
 
@@ -151,7 +171,7 @@ def test_a_batch_is_unpacked_once(
 
     monkeypatch.setattr(compression, "_unpack_one", counted)
 
-    async def scenario(partition: Partition, workers: HeldWorkers) -> None:
+    async def scenario(partition: LogicalPartition, workers: HeldWorkers) -> None:
         workers.go.set()
         await partition.append(batch, acks=1)
 

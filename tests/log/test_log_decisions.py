@@ -36,7 +36,6 @@ from reference_impl.log.decisions import (
     sequence_fits,
     stamps_append_time,
 )
-from reference_impl.log.regions import Region, RegionKind, route_read
 
 MAX = (1 << 31) - 1
 FIVE = [AppendedBatch(n * 10 + 9, 100 + n * 10 + 9, 9, 0) for n in range(5)]
@@ -278,32 +277,6 @@ def test_recovery_stops_at_a_cut_a_gap_and_an_overlap(
     cut: int, end: int, after: int, on: bool
 ) -> None:
     assert recovery_goes_on(cut, end, after) is on
-
-
-TIERED = Region(kind=RegionKind.TIERED, start=0, end=20)
-LOCAL = Region(kind=RegionKind.LOCAL, start=10, end=30)
-GROWING = Region(kind=RegionKind.DISKLESS, start=30, end=None)
-LATER = Region(kind=RegionKind.DISKLESS, start=30, end=None, ready=False)
-
-
-@pytest.mark.parametrize(
-    ("regions", "offset", "found"),
-    [
-        ([TIERED, LOCAL, GROWING], 0, TIERED),
-        ([TIERED, LOCAL, GROWING], 9, TIERED),
-        ([TIERED, LOCAL, GROWING], 10, LOCAL),
-        ([TIERED, LOCAL, GROWING], 29, LOCAL),
-        ([TIERED, LOCAL, GROWING], 1 << 60, GROWING),
-        ([TIERED, LOCAL, LATER], 30, None),
-        ([LOCAL], 9, None),
-        ([LOCAL], 30, None),
-        ([], 0, None),
-    ],
-)
-def test_an_offset_is_read_in_the_last_region_that_holds_it(
-    regions: list[Region], offset: int, found: Region | None
-) -> None:
-    assert route_read(offset, regions) == found
 
 
 @pytest.mark.parametrize("intact", [True, False])

@@ -1,0 +1,1 @@
+"""The logical partition: what handlers talk to, wherever its records are kept."""

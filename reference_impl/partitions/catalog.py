@@ -1,0 +1,147 @@
+"""All partitions that a broker knows, with their replicas, stores and authorities.
+
+The image says which partitions there are; `apply` brings replicas to what it says, gives every
+partition its state and replica, and tells participants what changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+from uuid import UUID
+
+from reference_impl.kafka.errors import ErrorCode, KafkaError
+from reference_impl.metadata.image import Image
+from reference_impl.metadata.records import ResourceType
+from reference_impl.partitions.logical import LogicalPartition
+from reference_impl.partitions.participants import (
+    Configured,
+    Deleted,
+    Event,
+    Participant,
+    Participants,
+    RoleChanged,
+    Started,
+    Stopped,
+)
+from reference_impl.partitions.stores import LocalStore, Store
+from reference_impl.partitions.views import Refreshed, RegionKind, Role
+from reference_impl.replication.manager import ReplicaManager
+
+Key = tuple[UUID, int]
+
+
+class Authority(Protocol):
+    """Knows the bounds of regions of one kind, for many partitions at once."""
+
+    async def refresh(self, partitions: Sequence[LogicalPartition]) -> Sequence[Refreshed]:
+        """Ask for the bounds of all of them in one call; what came of it, for each."""
+        ...
+
+
+class Storage(Protocol):
+    """What a design adds to a broker: a participant, and what reads and knows its regions."""
+
+    @property
+    def participant(self) -> Participant:
+        """Hears what happens to partitions, and extends them."""
+        ...
+
+    @property
+    def stores(self) -> Mapping[RegionKind, Store]:
+        """What reads its regions."""
+        ...
+
+    @property
+    def authorities(self) -> Mapping[RegionKind, Authority]:
+        """What knows their bounds."""
+        ...
+
+
+class Partitions:
+    """See the module."""
+
+    def __init__(
+        self,
+        *,
+        image: Image,
+        broker_id: int,
+        replicas: ReplicaManager,
+        storages: Sequence[Storage] = (),
+    ) -> None:
+        self._image = image
+        self._broker_id = broker_id
+        self._replicas = replicas
+        self._known: dict[Key, LogicalPartition] = {}
+        self._told: dict[Key, dict[type[Event], Event]] = {}
+        self.stores: dict[RegionKind, Store] = {RegionKind.LOCAL: LocalStore()}
+        self.authorities: dict[RegionKind, Authority] = {}
+        for one in storages:
+            self.stores.update(one.stores)
+            self.authorities.update(one.authorities)
+        self.participants = Participants(
+            [one.participant for one in storages], refuse=replicas.refuse_to_lead
+        )
+
+    async def find(self, topic: str, index: int) -> LogicalPartition:
+        """The partition, once its replica is open if it has one here; else the KafkaError.
+
+        Whoever asks for one whose log is about to be opened waits for it.
+        """
+        found = self._image.topics.get(topic)
+        if found is None or index not in found.partitions:
+            raise KafkaError(ErrorCode.unknown_topic_or_partition)
+        known = self._known.get((found.topic_id, index))
+        if known is not None and known.replica is not None:
+            return known
+        await self._replicas.opened(topic, index)
+        found = self._image.topics.get(topic)
+        if found is None or index not in found.partitions:
+            raise KafkaError(ErrorCode.unknown_topic_or_partition)
+        return self._take(topic, found.topic_id, index)
+
+    async def apply(self) -> None:
+        """Become what the image says, for all partitions."""
+        await self._replicas.apply()
+        there: dict[Key, None] = {}
+        for topic, index, _ in self._image.partitions():
+            key = (topic.topic_id, index)
+            there[key] = None
+            known = self._take(topic.name, *key)
+            if self.participants:
+                self._tell(key, known)
+        for key in [one for one in self._known if one not in there]:
+            gone = self._known.pop(key)
+            self._told.pop(key, None)
+            gone.become(gone.state, None)
+            self.participants.tell(gone, Deleted())
+
+    async def stop(self) -> None:
+        """Participants hear of nothing any more."""
+        await self.participants.stop()
+
+    def _take(self, topic: str, topic_id: UUID, index: int) -> LogicalPartition:
+        key = (topic_id, index)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = LogicalPartition(
+                topic=topic, topic_id=topic_id, index=index, broker_id=self._broker_id
+            )
+            self.participants.tell(known, Started())
+        state = self._image.topics[topic].partitions[index]
+        known.become(state, self._replicas.replica(key))
+        return known
+
+    def _tell(self, key: Key, partition: LogicalPartition) -> None:
+        """Tell what is not as it was when it was told last."""
+        told = self._told.setdefault(key, {})
+        config = self._image.config(ResourceType.TOPIC, partition.topic)
+        role: Event = RoleChanged(role=partition.role, leader_epoch=partition.state.leader_epoch)
+        if partition.role is Role.NON_REPLICA:
+            before = told.get(RoleChanged)
+            role = Stopped() if before is not None and before != role else role
+        for event in (Configured(values=tuple(config.items())), role):
+            if told.get(type(event)) != event:
+                told[type(event)] = event
+                self.participants.tell(partition, event)
+        told.pop(RoleChanged if isinstance(role, Stopped) else Stopped, None)

@@ -1,0 +1,310 @@
+"""One partition as handlers see it, on every broker that knows its topic.
+
+The local replica is an optional part of it: a broker without one may still serve what is kept
+elsewhere. What participants (tiering, diskless storage, migration) add is an `Extension`: more
+regions, other bounds, another writer. Handlers ask the logical partition and nothing below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from reference_impl.decisions import decision
+from reference_impl.kafka.errors import ErrorCode, KafkaError
+from reference_impl.metadata.image import PartitionState
+from reference_impl.partitions.local_writer import LocalWriter
+from reference_impl.partitions.routing import Refuse, Route, route_read
+from reference_impl.partitions.views import (
+    NO_EPOCH,
+    Bounds,
+    FetchReader,
+    Refreshed,
+    Region,
+    RegionKind,
+    Role,
+    Standing,
+)
+from reference_impl.partitions.writing import (
+    Boundary,
+    Origin,
+    Pending,
+    Writer,
+    WriterKind,
+    choose_writer,
+)
+from reference_impl.replication.decisions import (
+    EpochEnd,
+    Reader,
+    check_leader_epoch,
+    deletion_is_done,
+    readable_upto,
+)
+from reference_impl.replication.partition import Partition
+from reference_impl.replication.watching import Watched
+
+TO_HIGH_WATERMARK = -1
+NOWHERE = Bounds(-1, -1, -1, -1, -1)
+
+
+class Plan(NamedTuple):
+    """Where a read goes, and the bounds that its reader is told."""
+
+    route: Route
+    bounds: Bounds
+
+
+class Extension:
+    """What a participant adds to one partition; as it stands, nothing."""
+
+    def regions(self, regions: tuple[Region, ...]) -> tuple[Region, ...]:
+        """The regions there are, in the order in which they are preferred."""
+        return regions
+
+    def bounds(self, bounds: Bounds, reader: Reader) -> Bounds:
+        """The bounds as this reader is to know them; NOWHERE where nothing below has any."""
+        return bounds
+
+    def epoch_end(self, ends: EpochEnd, epoch: int) -> EpochEnd:
+        """Where an epoch ends, given where it ends in what lies below."""
+        return ends
+
+    async def delete_records(self, before: int) -> None:
+        """Records below an offset are to go; the local log has been told."""
+
+    def writer(self) -> Writer | None:
+        """Who takes batches once the boundary is set."""
+        return None
+
+
+@decision("deletion-target", rules=("KFK-065", "KFK-068"))
+def deletion_target(asked: int, high_watermark: int) -> int | ErrorCode:
+    """Records are deleted below an offset that is committed, or below the high watermark."""
+    wanted = high_watermark if asked == TO_HIGH_WATERMARK else asked
+    return wanted if 0 <= wanted <= high_watermark else ErrorCode.offset_out_of_range
+
+
+class LogicalPartition(Watched):
+    """See the module. Whoever waits for it watches ``watched``."""
+
+    def __init__(self, *, topic: str, topic_id: UUID, index: int, broker_id: int) -> None:
+        super().__init__()
+        self.topic = topic
+        self.topic_id = topic_id
+        self.index = index
+        self.extensions: tuple[Extension, ...] = ()
+        self.boundary = Boundary.NONE  # set by who holds ``appends_held``
+        self.refused_epoch = -1  # a leader epoch in which a participant refused to lead
+        self._broker_id = broker_id
+        self._state = NOBODY
+        self._replica: Partition | None = None
+        self._writer: LocalWriter | None = None
+
+    def __repr__(self) -> str:
+        return f"{self.topic}-{self.index}"
+
+    # ── what this broker is to it ────────────────────────────────────────────────────────────────
+
+    @property
+    def replica(self) -> Partition | None:
+        """This broker's replica, if it has one."""
+        return self._replica
+
+    def become(self, state: PartitionState, replica: Partition | None) -> None:
+        """Take over what the image says, and the replica that came or went."""
+        if state is self._state and replica is self._replica:
+            return
+        self._state = state
+        if replica is not self._replica:
+            self._replica = replica
+            self._writer = None if replica is None else LocalWriter(replica, self._must_write)
+        self.wake()
+
+    @property
+    def state(self) -> PartitionState:
+        """As the replica knows it, which may be ahead of the image; else as the image says."""
+        return self._state if self._replica is None else self._replica.state
+
+    @property
+    def role(self) -> Role:
+        """A leader that a participant holds back is none."""
+        replica = self._replica
+        if replica is None:
+            return Role.NON_REPLICA
+        leads = replica.leads and replica.state.leader_epoch != self.refused_epoch
+        return Role.LEADER if leads else Role.FOLLOWER
+
+    @property
+    def leads(self) -> bool:
+        """Whether this broker serves it as its leader."""
+        return self.role is Role.LEADER
+
+    @property
+    def watched(self) -> tuple[Watched, ...]:
+        """Everything that is woken when something happens to it."""
+        return (self,) if self._replica is None else (self, self._replica)
+
+    # ── what there is ────────────────────────────────────────────────────────────────────────────
+
+    def bounds(self, reader: Reader) -> Bounds:
+        """The offsets that delimit the log, as this kind of reader may know them."""
+        bounds = NOWHERE
+        if self._replica is not None:
+            log = self._replica.log
+            bounds = Bounds(
+                log.log_start_offset,
+                log.local_log_start_offset,
+                log.high_watermark,
+                log.last_stable_offset,
+                log.log_end_offset,
+            )
+        for extension in self.extensions:
+            bounds = extension.bounds(bounds, reader)
+        return bounds
+
+    def regions(self) -> tuple[Region, ...]:
+        """Where its offsets are kept, in the order in which they are preferred."""
+        regions: tuple[Region, ...] = ()
+        if self._replica is not None:
+            regions = (Region(RegionKind.LOCAL, self._replica.log.local_log_start_offset),)
+        for extension in self.extensions:
+            regions = extension.regions(regions)
+        return regions
+
+    def shows(self, reader: Reader) -> tuple[object, ...]:
+        """What a reader would notice; as long as it is the same, there is nothing new to read."""
+        bounds = self.bounds(reader)
+        upto = readable_upto(
+            reader, bounds.log_end_offset, bounds.high_watermark, bounds.last_stable_offset
+        )
+        shown = (self.state, upto, bounds.log_start_offset)
+        return (*shown, self.regions()) if self.extensions else shown
+
+    def check(self, asked_epoch: int, *, only_leader: bool) -> None:
+        """Refuse whoever asks for another leader epoch, or for a leader that is elsewhere."""
+        if self._replica is None and not self.extensions:
+            raise KafkaError(ErrorCode.not_leader_or_follower)
+        error = check_leader_epoch(asked_epoch, self.state.leader_epoch)
+        if error is not ErrorCode.none:
+            raise KafkaError(error, f"{self} is in leader epoch {self.state.leader_epoch}")
+        if only_leader:
+            self._must_lead()
+
+    def _must_lead(self) -> None:
+        if not self.leads:
+            raise KafkaError(
+                ErrorCode.not_leader_or_follower,
+                f"Leader not local for partition {self} on broker {self._broker_id}",
+            )
+
+    @property
+    def end_is_known(self) -> bool:
+        """Whether clients may hear where the log ends."""
+        return self._replica is None or self._replica.end_is_known
+
+    def find_epoch_end(self, epoch: int) -> EpochEnd:
+        """The largest epoch up to this one, and the offset behind its last record."""
+        ends = EpochEnd(epoch=-1, end_offset=-1)
+        if self._replica is not None:
+            log = self._replica.log
+            known, end_offset = log.epochs.end_offset_for(epoch, log.log_end_offset)
+            ends = EpochEnd(epoch=known, end_offset=end_offset)
+        for extension in self.extensions:
+            ends = extension.epoch_end(ends, epoch)
+        return ends
+
+    def epoch_of(self, offset: int, *, newest: bool) -> int:
+        """The leader epoch of the record at an offset; of the log's end, the present one."""
+        if newest:
+            return self.state.leader_epoch
+        if offset < 0 or self._replica is None:
+            return NO_EPOCH
+        epoch = self._replica.log.epochs.epoch_for(offset)
+        return NO_EPOCH if epoch is None else epoch
+
+    # ── reading ──────────────────────────────────────────────────────────────────────────────────
+
+    def plan_read(
+        self,
+        offset: int,
+        reader: FetchReader,
+        *,
+        preferred: int | None = None,
+        refreshed: Refreshed = Refreshed.NOT_ASKED,
+    ) -> Plan:
+        """Where a read goes, as things are."""
+        bounds, replica = self.bounds(reader.kind), self._replica
+        follows = reader.kind is Reader.FOLLOWER
+        named_epoch = reader.last_fetched_epoch >= 0
+        standing = Standing(
+            self.role,
+            self.state.leader_epoch,
+            bounds,
+            not follows or (replica is not None and reader.replica_id in replica.followers),
+            self.find_epoch_end(reader.last_fetched_epoch) if named_epoch else None,
+            preferred,
+            refreshed,
+        )
+        return Plan(route_read(offset, self.regions(), reader, standing), bounds)
+
+    # ── appending ────────────────────────────────────────────────────────────────────────────────
+
+    async def append(self, records: bytes, *, acks: int, origin: Origin = Origin.CLIENT) -> Pending:
+        """Append what a producer sent; a KafkaError says why not."""
+        kind = self._chosen(origin)
+        writer: Writer | None = self._writer
+        if kind is WriterKind.WAL:
+            writers = [one.writer() for one in self.extensions]
+            writer = next((one for one in writers if one is not None), None)
+        if writer is None:
+            raise KafkaError(ErrorCode.kafka_storage_error, f"nothing writes {kind} for {self}")
+        return await writer.append(records, acks=acks, origin=origin)
+
+    def _chosen(self, origin: Origin) -> WriterKind:
+        chosen = choose_writer(self.boundary, self.role, origin)
+        if isinstance(chosen, Refuse):
+            raise KafkaError(chosen.error, f"{self} takes no appends on broker {self._broker_id}")
+        return chosen
+
+    def _must_write(self, origin: Origin) -> None:
+        """Asked again when it is the writer's turn: the local log must still be the one."""
+        if self._chosen(origin) is not WriterKind.LOCAL:
+            raise KafkaError(ErrorCode.request_timed_out, f"the boundary of {self} has moved")
+
+    # ── deleting ─────────────────────────────────────────────────────────────────────────────────
+
+    async def delete_records(self, asked: int) -> int:
+        """Move the log start up to an offset, or to the high watermark (−1); the offset meant."""
+        self.check(-1, only_leader=True)
+        replica = self._replica
+        if replica is not None and replica.log.config.compact and not replica.log.config.delete:
+            raise KafkaError(ErrorCode.policy_violation)
+        wanted = deletion_target(asked, self.bounds(Reader.CONSUMER).high_watermark)
+        if isinstance(wanted, ErrorCode):
+            raise KafkaError(wanted)
+        if replica is not None:
+            await replica.log.advance_log_start_offset(min(wanted, replica.log.high_watermark))
+        for extension in self.extensions:
+            await extension.delete_records(wanted)
+        return wanted
+
+    def low_watermark(self) -> int:
+        """The lowest log start among the replicas that are alive."""
+        if self._replica is None or self.boundary is Boundary.SET:
+            return self.bounds(Reader.CONSUMER).log_start_offset
+        return self._replica.low_watermark()
+
+    def deleted(self, wanted: int) -> ErrorCode | None:
+        """Whether every live replica begins behind what was deleted; None: not yet."""
+        if not self.leads:
+            return ErrorCode.not_leader_or_follower
+        return ErrorCode.none if deletion_is_done(self.low_watermark(), wanted) else None
+
+
+def watched_of(partitions: Sequence[LogicalPartition]) -> list[Watched]:
+    """Everything that may happen to any of them."""
+    return [thing for one in partitions for thing in one.watched]
+
+
+NOBODY = PartitionState(replicas=(), isr=(), leader=-1, leader_epoch=-1, partition_epoch=-1)

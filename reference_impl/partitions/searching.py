@@ -1,0 +1,95 @@
+"""Where a timestamp is looked for, and what comes of several answers.
+
+    −1 latest   −2 earliest   −3 the record with the largest timestamp   −4 earliest local
+    −5 last tiered   −6 earliest that waits for upload
+
+A special timestamp is answered from the bounds of the log and of its regions. Any other is looked
+for in each region that may hold it, each within half-open bounds of its own; the first record by
+offset counts, and an error in an earlier region counts before a record of a later one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from reference_impl.decisions import decision
+from reference_impl.kafka.errors import ErrorCode
+from reference_impl.log.searches import TimestampOffset
+from reference_impl.partitions.views import Bounds, Region, RegionKind
+
+LATEST = -1
+EARLIEST = -2
+MAX_TIMESTAMP = -3
+EARLIEST_LOCAL = -4
+LATEST_TIERED = -5
+EARLIEST_PENDING_UPLOAD = -6
+NOT_FOUND = -1
+
+
+class Search(NamedTuple):
+    """A region to be searched, within [start, end)."""
+
+    region: Region
+    start: int
+    end: int
+
+
+class SearchEnd(NamedTuple):
+    """What a search ended in: a record, nothing, or an error."""
+
+    found: TimestampOffset | None = None
+    error: ErrorCode = ErrorCode.none
+
+
+@decision("special-offset", rules=("KFK-064",))
+def special_offset(timestamp: int, bounds: Bounds, regions: Sequence[Region], upto: int) -> int:
+    """The offset that a special timestamp stands for; −1 where there is none."""
+    tiered = [one.end for one in regions if one.kind is RegionKind.TIERED and one.end is not None]
+    match timestamp:
+        case -1:
+            return upto
+        case -2:
+            return bounds.log_start_offset
+        case -4:
+            return bounds.local_log_start_offset
+        case -5:
+            return max(tiered) - 1 if tiered else NOT_FOUND
+        case -6:
+            return max(tiered) if tiered else NOT_FOUND
+        case _:
+            return NOT_FOUND
+
+
+@decision("route-search", rules=("KFK-060", "KFK-063"))
+def route_search(timestamp: int, bounds: Bounds, regions: Sequence[Region]) -> tuple[Search, ...]:
+    """Every region from the log start on, in the order of offsets, without looking anywhere twice.
+
+    The largest timestamp is looked for on this broker's disk alone.
+    """
+    searches: list[Search] = []
+    at = bounds.log_start_offset
+    for region in sorted(regions, key=_by_start):
+        if region.kind is RegionKind.ASSEMBLING:
+            continue
+        if timestamp == MAX_TIMESTAMP and region.kind is not RegionKind.LOCAL:
+            continue
+        end = bounds.log_end_offset if region.end is None else region.end
+        start = max(at, region.start)
+        if start < end or region.end is None:
+            searches.append(Search(region, start, end))
+            at = end
+    return tuple(searches)
+
+
+def _by_start(region: Region) -> int:
+    return region.start
+
+
+@decision("merge-search", rules=("KFK-061", "KFK-062"))
+def merge_search(ended: Sequence[SearchEnd]) -> SearchEnd:
+    """The first answer in the order of offsets; an error hides what lies behind it."""
+    for one in ended:
+        if one.found is not None or one.error is not ErrorCode.none:
+            return one
+    return SearchEnd()

@@ -1,0 +1,113 @@
+"""Stores: where the records of regions are read, for many partitions at once.
+
+There is one of each kind on a broker. A read has two steps: `measure` says how much there is, so
+that a request can deal out its bytes before anything is read; `read_many` reads what was measured.
+Neither raises what a store can foresee: how a read ended is part of its answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from reference_impl.kafka.errors import ErrorCode, KafkaError
+from reference_impl.log.log import Located, Log
+from reference_impl.partitions.routing import ReadOutcome
+from reference_impl.partitions.searching import MAX_TIMESTAMP, Search, SearchEnd
+
+if TYPE_CHECKING:
+    from reference_impl.partitions.logical import LogicalPartition
+
+
+class Range(NamedTuple):
+    """What is to be read of a partition. ``epoch`` is the leader epoch that its first record is
+    expected to have, −1 where any will do."""
+
+    partition: LogicalPartition
+    offset: int
+    upto: int
+    max_bytes: int
+    at_least_one: bool
+    epoch: int = -1
+
+
+class Measured(NamedTuple):
+    """A range, how many bytes of it will be read at most, and what the store noted about it."""
+
+    range: Range
+    bytes: int
+    where: object = None
+
+
+class StoreRead(NamedTuple):
+    """How reading a range ended; ``aborted`` are producer ids and first offsets of transactions."""
+
+    outcome: ReadOutcome
+    records: bytes = b""
+    aborted: tuple[tuple[int, int], ...] = ()
+
+
+class Store(Protocol):
+    """What reads the regions of one kind."""
+
+    async def measure(self, wanted: Range) -> Measured | StoreRead:
+        """How much there is to read; or how the read ended, if that is known already."""
+        ...
+
+    async def read_many(
+        self, ranges: Sequence[Measured], *, timeout_s: float
+    ) -> Sequence[StoreRead]:
+        """Read what was measured, within a time limit."""
+        ...
+
+    async def find_timestamp_many(
+        self, wanted: Sequence[tuple[LogicalPartition, Search, int]], *, timeout_s: float
+    ) -> Sequence[SearchEnd]:
+        """The first record at or after a timestamp within the bounds of each search."""
+        ...
+
+
+class LocalStore:
+    """The logs of this broker's replicas."""
+
+    async def measure(self, wanted: Range) -> Measured | StoreRead:
+        """Find the segment, and the place in it."""
+        log = _log(wanted.partition)
+        found = await log.locate(
+            wanted.offset,
+            max_bytes=wanted.max_bytes,
+            upto=wanted.upto,
+            at_least_one=wanted.at_least_one,
+        )
+        if found is None:
+            return StoreRead(ReadOutcome.RECORDS)
+        return Measured(wanted, found.bytes, found)
+
+    async def read_many(
+        self, ranges: Sequence[Measured], *, timeout_s: float
+    ) -> Sequence[StoreRead]:
+        """One after the other: a disk is quick, and time is not measured here."""
+        reads = []
+        for one in ranges:
+            found = one.where
+            assert isinstance(found, Located)
+            data = await found.segment.file.read(found.place, found.bytes)
+            reads.append(StoreRead(ReadOutcome.RECORDS, data))
+        return reads
+
+    async def find_timestamp_many(
+        self, wanted: Sequence[tuple[LogicalPartition, Search, int]], *, timeout_s: float
+    ) -> Sequence[SearchEnd]:
+        """As Kafka finds them: the first segment that has a record as late, and no other."""
+        return [await self._find(_log(one), search, timestamp) for one, search, timestamp in wanted]
+
+    async def _find(self, log: Log, search: Search, timestamp: int) -> SearchEnd:
+        if timestamp == MAX_TIMESTAMP:
+            return SearchEnd(await log.offset_of_max_timestamp(upto=search.end))
+        return SearchEnd(await log.offset_for_timestamp(timestamp, upto=search.end))
+
+
+def _log(partition: LogicalPartition) -> Log:
+    if partition.replica is None:
+        raise KafkaError(ErrorCode.not_leader_or_follower)
+    return partition.replica.log
