@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from functools import partial
 
 from harness.deployments.plan import CONTROLLER, CONTROLLER_ID, DeploymentPlan, broker_name
@@ -10,6 +11,7 @@ from harness.simulation.simulation import Simulation
 from reference_impl.broker.broker import run_broker
 from reference_impl.broker.settings import BrokerSettings
 from reference_impl.controller.controller import ControllerSettings, run_controller
+from reference_impl.partitions.catalog import StorageFactory
 from reference_impl.ports import Address, Ports
 
 PORT = 9092
@@ -19,9 +21,16 @@ CONTROLLER_PORT = 9093
 class SimulatedCluster:
     """Puts the nodes of a plan into a simulation and knows where they are."""
 
-    def __init__(self, sim: Simulation, plan: DeploymentPlan) -> None:
+    def __init__(
+        self,
+        sim: Simulation,
+        plan: DeploymentPlan,
+        *,
+        storages: Sequence[StorageFactory] = (),
+    ) -> None:
         self.sim = sim
         self.plan = plan
+        self._storages = storages
         self._stops: dict[str, asyncio.Event] = {}
         self._ready_life: dict[str, int] = {}  # the last one in which a node was ready
         sim.add(CONTROLLER, self._controller, number=CONTROLLER_ID)
@@ -71,6 +80,7 @@ class SimulatedCluster:
                 stop=self._stop_of(ports.name),
                 announce=lambda place, listening: self._announce(ports.name),
             ),
+            storages=self._storages,
         )
 
     def _stop_of(self, name: str) -> asyncio.Event:

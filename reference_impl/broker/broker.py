@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 
 from reference_impl.broker import cluster_api, configs_api, metadata_api
@@ -37,15 +37,17 @@ from reference_impl.kafka.room import Room
 from reference_impl.kafka.server import Context, Handler, serve
 from reference_impl.metadata.effective import BrokerLayers
 from reference_impl.metadata.image import Image
-from reference_impl.partitions.catalog import Partitions
+from reference_impl.partitions.catalog import Partitions, Storage, StorageFactory
 from reference_impl.ports import Address, Connection, Ports
 from reference_impl.replication.fetcher import FetcherSettings
 from reference_impl.replication.manager import ReplicaManager, ReplicationSettings
 
 
-async def run_broker(ports: Ports, settings: BrokerSettings) -> None:
-    """Be a broker until told to stop."""
-    node = _node(ports, settings)
+async def run_broker(
+    ports: Ports, settings: BrokerSettings, *, storages: Sequence[StorageFactory] = ()
+) -> None:
+    """Be a broker until told to stop; ``storages`` are kept beside the logs on its disk."""
+    node = _node(ports, settings, [make(ports, settings.node_id) for make in storages])
     handlers = _handlers(node)
     limits = Limits(
         idle_s=node.layers.number("connections.max.idle.ms") / 1000,
@@ -122,7 +124,7 @@ def _begin(work: Coroutine[None, None, None]) -> asyncio.Task[None]:
     return asyncio.get_running_loop().create_task(work)
 
 
-def _node(ports: Ports, settings: BrokerSettings) -> Node:
+def _node(ports: Ports, settings: BrokerSettings, storages: Sequence[Storage]) -> Node:
     image = Image()
     controller = Peer(ports.network, settings.controller, f"broker-{settings.node_id}")
     layers = BrokerLayers.of(image, settings.node_id, settings.properties)
@@ -158,7 +160,9 @@ def _node(ports: Ports, settings: BrokerSettings) -> Node:
         image=image,
         controller=controller,
         replicas=replicas,
-        partitions=Partitions(image=image, broker_id=settings.node_id, replicas=replicas),
+        partitions=Partitions(
+            image=image, broker_id=settings.node_id, replicas=replicas, storages=storages
+        ),
     )
     return node
 

@@ -296,11 +296,12 @@ class Log(LogMaintenance):
         found = await segment.find(upto)
         return segment.size if found is None else found[0]
 
-    async def offset_for_timestamp(self, timestamp: int, *, upto: int) -> TimestampOffset | None:
-        """The first record as late as that, if it is below ``upto``."""
-        found = await first_at_or_after(
-            self._segments, timestamp, self.log_start_offset, self.workers
-        )
+    async def offset_for_timestamp(
+        self, timestamp: int, *, start: int = 0, upto: int
+    ) -> TimestampOffset | None:
+        """The first record from ``start`` on as late as that, if it is below ``upto``."""
+        start = max(start, self.log_start_offset)
+        found = await first_at_or_after(self._segments, timestamp, start, self.workers)
         return found if found is not None and found.offset < upto else None
 
     async def offset_of_max_timestamp(self, *, upto: int) -> TimestampOffset | None:

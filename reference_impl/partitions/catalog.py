@@ -6,7 +6,7 @@ partition its state and replica, and tells participants what changed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
@@ -26,6 +26,7 @@ from reference_impl.partitions.participants import (
 )
 from reference_impl.partitions.stores import LocalStore, Store
 from reference_impl.partitions.views import Refreshed, RegionKind, Role
+from reference_impl.ports import Ports
 from reference_impl.replication.manager import ReplicaManager
 
 Key = tuple[UUID, int]
@@ -56,6 +57,10 @@ class Storage(Protocol):
     def authorities(self) -> Mapping[RegionKind, Authority]:
         """What knows their bounds."""
         ...
+
+
+StorageFactory = Callable[[Ports, int], Storage]
+"""Makes the storage of one broker from its ports and its id."""
 
 
 class Partitions:

@@ -104,7 +104,8 @@ class LocalStore:
     async def _find(self, log: Log, search: Search, timestamp: int) -> SearchEnd:
         if timestamp == MAX_TIMESTAMP:
             return SearchEnd(await log.offset_of_max_timestamp(upto=search.end))
-        return SearchEnd(await log.offset_for_timestamp(timestamp, upto=search.end))
+        found = await log.offset_for_timestamp(timestamp, start=search.start, upto=search.end)
+        return SearchEnd(found)
 
 
 def _log(partition: LogicalPartition) -> Log:

@@ -1,0 +1,114 @@
+"""What toy stories share: a simulated cluster with a storage, and clients that note every answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
+
+from harness.clients.admin import create_topic, leadership
+from harness.clients.operations import TopicPartition, delete_records, fetch, list_offsets, produce
+from harness.clients.raw import RawClient
+from harness.deployments.plan import DeploymentPlan
+from harness.deployments.simulated_cluster import SimulatedCluster
+from harness.simulation.simulation import Simulation
+from reference_impl.ports import Ports
+
+S = TypeVar("S")
+Seen = tuple[Any, ...]
+SETTINGS = {
+    "replica.lag.time.max.ms": "2000",
+    "replica.fetch.wait.max.ms": "100",
+    "replica.fetch.backoff.ms": "100",
+    "log.retention.ms": "-1",
+}
+
+
+class Story(Generic[S]):
+    """Three brokers with a storage each; ``notes`` has every answer under its label."""
+
+    def __init__(self, sim: Simulation, make: Callable[[Ports, int], S]) -> None:
+        self.sim = sim
+        self.storages: dict[int, S] = {}
+        self.notes: dict[str, Seen] = {}
+
+        def made(ports: Ports, broker_id: int) -> Any:
+            self.storages[broker_id] = make(ports, broker_id)
+            return self.storages[broker_id]
+
+        plan = DeploymentPlan(brokers=3, racks=("a", "b", "c"), properties=SETTINGS)
+        self.cluster = SimulatedCluster(sim, plan, storages=[made])
+        self.cluster.settle()
+
+    def client(self, broker: int) -> RawClient:
+        """A connection of its own for each request: nothing waits behind another."""
+        return RawClient(self.sim.lab, self.cluster.address(broker))
+
+    def create(self, topic: str, replicas: Sequence[int]) -> None:
+        """A topic with one partition, whose first replica leads it."""
+        self.sim.run(create_topic(self.client(replicas[0]), topic, assignments=[list(replicas)]))
+        self.sim.advance(2)
+
+    async def note(self, label: str, asked: Any) -> Seen:
+        """Carry out an operation and keep what the client saw."""
+        try:
+            outcome = await asked
+            said = outcome.fields
+            seen: Seen = (said["error"],)
+            for name in ("offset", "timestamp", "high_watermark", "log_start_offset"):
+                if name in said:
+                    seen += (said[name],)
+            if "records" in said:
+                seen += (tuple(f"{one[0]}:{one[1]}" for one in said["records"]),)
+        except (TimeoutError, ConnectionError, OSError) as lost:
+            seen = (type(lost).__name__,)
+        self.notes[label] = seen
+        return seen
+
+    async def send(self, label: str, topic: str, value: str, *, at: int, stamp: int = 0) -> Seen:
+        """Append one record, acknowledged by all."""
+        asked = produce(
+            self.client(at), TopicPartition(topic, 0), records=[(value, stamp)], acks=-1
+        )
+        return await self.note(label, asked)
+
+    async def read(
+        self,
+        label: str,
+        topic: str,
+        offset: int,
+        *,
+        at: int,
+        wait_ms: int = 100,
+        most: int = 1 << 20,
+    ) -> Seen:
+        """Fetch from an offset on."""
+        asked = fetch(
+            self.client(at),
+            TopicPartition(topic, 0),
+            offset=offset,
+            max_wait_ms=wait_ms,
+            max_bytes=most,
+            timeout_s=30.0,
+        )
+        return await self.note(label, asked)
+
+    async def listed(self, label: str, topic: str, timestamp: int, *, at: int) -> Seen:
+        """The offset of a timestamp."""
+        asked = list_offsets(self.client(at), TopicPartition(topic, 0), timestamp=timestamp)
+        return await self.note(label, asked)
+
+    async def deleted(self, label: str, topic: str, before: int, *, at: int) -> Seen:
+        """Delete the records below an offset."""
+        asked = delete_records(self.client(at), TopicPartition(topic, 0), offset=before)
+        return await self.note(label, asked)
+
+    async def leader(self, label: str, topic: str, *, at: int) -> Seen:
+        """Who leads, and who is in sync."""
+        known = await leadership(self.client(at), TopicPartition(topic, 0), timeout_s=5.0)
+        self.notes[label] = (known.leader, tuple(sorted(known.isr)))
+        return self.notes[label]
+
+    async def together(self, *asked: Any) -> None:
+        """Several at the same time."""
+        await asyncio.gather(*asked)
