@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from reference_impl.broker.fetch_sessions import Fetching, FetchSessions, Place
 from reference_impl.broker.leaders import Leaders
 from reference_impl.broker.node import Node
 from reference_impl.kafka.apis import FETCH
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.kafka.message import Message
 from reference_impl.kafka.server import Context
 from reference_impl.metadata.image import PartitionState
 from reference_impl.replication.decisions import (
@@ -28,6 +28,9 @@ from reference_impl.replication.decisions import (
 )
 from reference_impl.replication.partition import Partition
 from reference_impl.replication.watching import until
+
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import FetchRequest, FetchResponse
 
 CONSUMER = -1
 RACK_AWARE = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
@@ -67,7 +70,7 @@ class Fetches:
             slots=node.layers.number("max.incremental.fetch.session.cache.slots"),
         )
 
-    async def __call__(self, context: Context, request: Message) -> Message:
+    async def __call__(self, context: Context, request: FetchRequest) -> FetchResponse:
         """Answer a Fetch request."""
         if request.isolation_level not in _ISOLATIONS:
             return _refused(context, request, ErrorCode.unknown_server_error)
@@ -84,7 +87,7 @@ class Fetches:
         answers = await self._read(asked, fetching)
         return self._answer(context, request, fetching, answers, asked)
 
-    def _asked(self, context: Context, request: Message) -> _Asked:
+    def _asked(self, context: Context, request: FetchRequest) -> _Asked:
         replica, epoch = request.replica_id, -1
         if context.version >= _FIRST_WITH_STATE:
             replica = request.replica_state.replica_id
@@ -112,7 +115,9 @@ class Fetches:
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────
 
-    async def _read(self, asked: _Asked, fetching: Fetching) -> dict[Place, Message]:
+    async def _read(
+        self, asked: _Asked, fetching: Fetching
+    ) -> dict[Place, FetchResponse.PartitionData]:
         found: dict[Place, Partition | KafkaError] = {
             place: await self._find(place) for place in fetching.partitions
         }
@@ -136,7 +141,7 @@ class Fetches:
         found: dict[Place, Partition | KafkaError],
         *,
         first: bool,
-    ) -> dict[Place, Message]:
+    ) -> dict[Place, FetchResponse.PartitionData]:
         left, at_least_one = asked.max_bytes, True
         answers = {}
         for place, request in fetching.partitions.items():
@@ -181,8 +186,8 @@ class Fetches:
         self,
         asked: _Asked,
         partition: Partition,
-        request: Message,
-        answer: Message,
+        request: FetchRequest.FetchPartition,
+        answer: FetchResponse.PartitionData,
         left: int,
         at_least_one: bool,
         first: bool,
@@ -268,14 +273,14 @@ class Fetches:
     def _answer(
         self,
         context: Context,
-        request: Message,
+        request: FetchRequest,
         fetching: Fetching,
-        answers: dict[Place, Message],
+        answers: dict[Place, FetchResponse.PartitionData],
         asked: _Asked,
-    ) -> Message:
+    ) -> FetchResponse:
         error, session_id, told = self._sessions.end(fetching, answers, request.session_epoch)
         leaders = Leaders(self._node.image, FETCH.response)
-        topics: list[Message] = []
+        topics: list[FetchResponse.FetchableTopicResponse] = []
         for place, data in told.items():
             if context.version >= _FIRST_WITH_LEADERS and data.error_code in _WRONG_LEADER:
                 name = self._node.image.topic_ids.get(place.topic_id, "")
@@ -288,7 +293,7 @@ class Fetches:
                     )
                 )
             topics[-1].partitions.append(data)
-        response: Message = FETCH.response(
+        response: FetchResponse = FETCH.response(
             error_code=error,
             session_id=session_id,
             responses=topics,
@@ -297,15 +302,15 @@ class Fetches:
         return response
 
 
-_UNKNOWN = {ErrorCode.unknown_topic_id: 1, ErrorCode.unknown_topic_or_partition: 2}
+_UNKNOWN: dict[int, int] = {ErrorCode.unknown_topic_id: 1, ErrorCode.unknown_topic_or_partition: 2}
 _ISOLATIONS = (0, 1)
 _WRONG_LEADER = (ErrorCode.not_leader_or_follower, ErrorCode.fenced_leader_epoch)
 
 
-def _refused(context: Context, request: Message, code: ErrorCode) -> Message:
+def _refused(context: Context, request: FetchRequest, code: ErrorCode) -> FetchResponse:
     """A whole request refused; old versions have a place for it in each partition only."""
     topics = [] if context.version >= _FIRST_WITH_IDS else request.topics
-    refused: Message = FETCH.response(
+    refused: FetchResponse = FETCH.response(
         error_code=code,
         session_id=request.session_id,
         responses=[
@@ -340,17 +345,19 @@ def _shows(reader: Reader, partition: Partition) -> tuple[PartitionState, int, i
     return partition.state, upto, log.log_start_offset
 
 
-def _enough(answers: dict[Place, Message], min_bytes: int) -> bool:
+def _enough(answers: dict[Place, FetchResponse.PartitionData], min_bytes: int) -> bool:
     """Whether there is something to say by now."""
     bytes_read = 0
     for data in answers.values():
         if data.error_code or data.diverging_epoch.epoch >= 0 or data.preferred_read_replica >= 0:
             return True
-        bytes_read += len(data.records)
+        bytes_read += len(data.records or b"")
     return bytes_read >= min_bytes
 
 
-def _diverging(partition: Partition, request: Message, answer: Message) -> bool:
+def _diverging(
+    partition: Partition, request: FetchRequest.FetchPartition, answer: FetchResponse.PartitionData
+) -> bool:
     """Whether the reader's log and this one part before its fetch offset; says where."""
     epoch, offset = request.last_fetched_epoch, request.fetch_offset
     if epoch < 0:
@@ -366,7 +373,9 @@ def _diverging(partition: Partition, request: Message, answer: Message) -> bool:
     return True
 
 
-def _places(topics: list[Message], uses_ids: bool) -> dict[Place, Message]:
+def _places(
+    topics: list[FetchRequest.FetchTopic], uses_ids: bool
+) -> dict[Place, FetchRequest.FetchPartition]:
     return {
         Place(topic.topic_id, None if uses_ids else topic.topic, one.partition): one
         for topic in topics
@@ -374,7 +383,7 @@ def _places(topics: list[Message], uses_ids: bool) -> dict[Place, Message]:
     }
 
 
-def _forgotten(topics: list[Message] | None, uses_ids: bool) -> list[Place]:
+def _forgotten(topics: list[FetchRequest.ForgottenTopic], uses_ids: bool) -> list[Place]:
     return [
         Place(topic.topic_id, None if uses_ids else topic.topic, index)
         for topic in topics or ()

@@ -9,13 +9,17 @@ OFFSET_NOT_AVAILABLE instead of an offset that might go back.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from reference_impl.broker.node import Node
 from reference_impl.kafka.apis import LIST_OFFSETS
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.kafka.message import Message
 from reference_impl.kafka.server import Context
 from reference_impl.replication.decisions import Reader, readable_upto
 from reference_impl.replication.partition import Partition
+
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import ListOffsetsRequest, ListOffsetsResponse
 
 LATEST = -1
 EARLIEST = -2
@@ -38,7 +42,9 @@ _FIRST_NOT_AVAILABLE = 5
 Found = tuple[int, int, int]  # timestamp, offset, leader epoch
 
 
-async def list_offsets(node: Node, context: Context, request: Message) -> Message:
+async def list_offsets(
+    node: Node, context: Context, request: ListOffsetsRequest
+) -> ListOffsetsResponse:
     """Answer a ListOffsets request."""
     asked: dict[tuple[str, int], int] = {}
     for topic in request.topics:
@@ -47,7 +53,7 @@ async def list_offsets(node: Node, context: Context, request: Message) -> Messag
             asked[key] = asked.get(key, 0) + 1
     topics = []
     for topic in request.topics:
-        answers: dict[int, Message] = {}
+        answers: dict[int, ListOffsetsResponse.ListOffsetsPartitionResponse] = {}
         for one in topic.partitions:
             answer = LIST_OFFSETS.response.ListOffsetsPartitionResponse(
                 partition_index=one.partition_index, timestamp=-1, offset=-1, leader_epoch=-1
@@ -66,7 +72,7 @@ async def list_offsets(node: Node, context: Context, request: Message) -> Messag
                 name=topic.name, partitions=list(answers.values())
             )
         )
-    response: Message = LIST_OFFSETS.response(topics=topics)
+    response: ListOffsetsResponse = LIST_OFFSETS.response(topics=topics)
     return response
 
 
@@ -76,14 +82,18 @@ def _code(error: KafkaError, version: int) -> ErrorCode:
     return error.code
 
 
-def _reader(request: Message) -> Reader:
+def _reader(request: ListOffsetsRequest) -> Reader:
     if request.replica_id != CONSUMER:
         return Reader.FOLLOWER
     return Reader.COMMITTED if request.isolation_level == 1 else Reader.CONSUMER
 
 
 async def _partition(
-    node: Node, context: Context, request: Message, topic: str, one: Message
+    node: Node,
+    context: Context,
+    request: ListOffsetsRequest,
+    topic: str,
+    one: ListOffsetsRequest.ListOffsetsPartition,
 ) -> Partition:
     if request.isolation_level not in (0, 1):
         raise KafkaError(ErrorCode.unknown_server_error)

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from reference_impl.broker.node import Node
 from reference_impl.broker.produce import INTERNAL_TOPICS
 from reference_impl.kafka.apis import DELETE_RECORDS, DESCRIBE_LOG_DIRS, OFFSET_FOR_LEADER_EPOCH
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.kafka.message import Message
 from reference_impl.kafka.server import Context
 from reference_impl.replication.decisions import deletion_is_done
 from reference_impl.replication.partition import Partition
 from reference_impl.replication.watching import until
 
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import (
+        DeleteRecordsRequest,
+        DeleteRecordsResponse,
+        DescribeLogDirsRequest,
+        DescribeLogDirsResponse,
+        OffsetForLeaderEpochRequest,
+        OffsetForLeaderEpochResponse,
+    )
+
 HIGH_WATERMARK = -1
 
 
-async def offset_for_leader_epoch(node: Node, context: Context, request: Message) -> Message:
+async def offset_for_leader_epoch(
+    node: Node, context: Context, request: OffsetForLeaderEpochRequest
+) -> OffsetForLeaderEpochResponse:
     """Where an epoch ends in the leader's log."""
     response = OFFSET_FOR_LEADER_EPOCH.response
     topics = []
@@ -36,14 +49,15 @@ async def offset_for_leader_epoch(node: Node, context: Context, request: Message
                 answer.error_code = error.code
             answers.append(answer)
         topics.append(response.OffsetForLeaderTopicResult(topic=topic.topic, partitions=answers))
-    answered: Message = response(topics=topics)
-    return answered
+    return response(topics=topics)
 
 
-async def delete_records(node: Node, context: Context, request: Message) -> Message:
+async def delete_records(
+    node: Node, context: Context, request: DeleteRecordsRequest
+) -> DeleteRecordsResponse:
     """Move log starts up; answered once every replica that is alive has followed."""
     response = DELETE_RECORDS.response
-    pending: list[tuple[Partition, int, Message]] = []
+    pending: list[tuple[Partition, int, DeleteRecordsResponse.DeleteRecordsPartitionResult]] = []
     topics = []
     for topic in request.topics:
         answers = []
@@ -76,8 +90,7 @@ async def delete_records(node: Node, context: Context, request: Message) -> Mess
         elif not deletion_is_done(partition.low_watermark(), wanted):
             answer.error_code = ErrorCode.request_timed_out
         answer.low_watermark = partition.low_watermark()
-    answered: Message = response(topics=topics)
-    return answered
+    return response(topics=topics)
 
 
 async def _delete(partition: Partition, offset: int) -> int:
@@ -92,13 +105,15 @@ async def _delete(partition: Partition, offset: int) -> int:
     return wanted
 
 
-async def describe_log_dirs(node: Node, context: Context, request: Message) -> Message:
+async def describe_log_dirs(
+    node: Node, context: Context, request: DescribeLogDirsRequest
+) -> DescribeLogDirsResponse:
     """How much each log holds, and how far it is behind."""
     response = DESCRIBE_LOG_DIRS.response
     wanted = None
     if request.topics is not None:
         wanted = [(one.topic, index) for one in request.topics for index in one.partitions]
-    topics: dict[str, list[Message]] = {}
+    topics: dict[str, list[DescribeLogDirsResponse.DescribeLogDirsPartition]] = {}
     for partition in node.replicas.partitions():
         if wanted is not None and (partition.topic, partition.index) not in wanted:
             continue
@@ -122,5 +137,4 @@ async def describe_log_dirs(node: Node, context: Context, request: Message) -> M
         total_bytes=total,
         usable_bytes=usable,
     )
-    answered: Message = response(results=[result])
-    return answered
+    return response(results=[result])

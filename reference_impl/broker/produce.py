@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from reference_impl.broker.leaders import Leaders
@@ -19,6 +20,7 @@ from reference_impl.kafka.batches import (
     HEADER_BYTES,
     MAGIC,
     Batch,
+    Bytes,
     Compression,
     header,
     next_size,
@@ -27,12 +29,14 @@ from reference_impl.kafka.batches import (
     slices,
 )
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.kafka.message import Message
 from reference_impl.kafka.server import Context
 from reference_impl.log.admission import RecordErrors
 from reference_impl.log.log import Appended
 from reference_impl.replication.partition import Partition
 from reference_impl.replication.watching import until
+
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import ProduceRequest, ProduceResponse
 
 NO_ID = UUID(int=0)
 INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
@@ -50,10 +54,12 @@ class _Pending:
     partition: Partition
     leader_epoch: int
     appended: Appended
-    answer: Message
+    answer: ProduceResponse.PartitionProduceResponse
 
 
-async def produce(node: Node, context: Context, request: Message) -> Message | Later | None:
+async def produce(
+    node: Node, context: Context, request: ProduceRequest
+) -> ProduceResponse | Later[ProduceResponse] | None:
     """Answer a Produce request; later, if replicas have to have it first."""
     leaders = Leaders(node.image, PRODUCE.response)
     pending: list[_Pending] = []
@@ -71,7 +77,7 @@ async def produce(node: Node, context: Context, request: Message) -> Message | L
                 if whole is not None:
                     raise whole
                 partition = await _find(node, context, name, request.acks, data)
-                pending.append(await _append(partition, request.acks, data.records, answer))
+                pending.append(await _append(partition, request.acks, data.records or b"", answer))
             except KafkaError as error:
                 failed = True
                 _refuse(answer, error, with_words=error is whole)
@@ -90,19 +96,21 @@ async def produce(node: Node, context: Context, request: Message) -> Message | L
             raise ConnectionResetError("an append without acknowledgement failed")
         return None
     endpoints = leaders.endpoints if context.version >= _FIRST_WITH_LEADERS else []
-    response: Message = PRODUCE.response(responses=topics, node_endpoints=endpoints)
+    response: ProduceResponse = PRODUCE.response(responses=topics, node_endpoints=endpoints)
     if request.acks == -1:
         return _settling(pending, response, timeout_s=max(0, request.timeout_ms) / 1000)
     return response
 
 
-def _name(node: Node, topic: Message) -> str:
+def _name(node: Node, topic: ProduceRequest.TopicProduceData) -> str:
     if topic.topic_id == NO_ID:
         return str(topic.name)
     return node.image.topic_ids.get(topic.topic_id, "")
 
 
-async def _find(node: Node, context: Context, name: str, acks: int, data: Message) -> Partition:
+async def _find(
+    node: Node, context: Context, name: str, acks: int, data: ProduceRequest.PartitionProduceData
+) -> Partition:
     """The partition, once everything that Kafka checks before its log has been checked."""
     if not name and context.version >= _FIRST_WITH_IDS:
         raise KafkaError(ErrorCode.unknown_topic_id)
@@ -116,7 +124,12 @@ async def _find(node: Node, context: Context, name: str, acks: int, data: Messag
     return await node.replicas.partition(name, data.index)
 
 
-async def _append(partition: Partition, acks: int, records: bytes, answer: Message) -> _Pending:
+async def _append(
+    partition: Partition,
+    acks: int,
+    records: Bytes,
+    answer: ProduceResponse.PartitionProduceResponse,
+) -> _Pending:
     try:
         appended = await partition.append(records, acks=acks)
     except KafkaError as error:
@@ -141,7 +154,7 @@ _WITHOUT_LOG_START = (
 )
 
 
-def _check_one_batch(records: bytes | None, version: int) -> None:
+def _check_one_batch(records: Bytes | None, version: int) -> None:
     """Exactly one batch, of the one format there is, in a codec that the version may use."""
     if version >= _FIRST_WITH_ZSTD and only_batch(records) is not None:
         return
@@ -158,7 +171,7 @@ def _check_one_batch(records: bytes | None, version: int) -> None:
         raise KafkaError(ErrorCode.invalid_record)
 
 
-def _refused_as_a_whole(request: Message) -> KafkaError | None:
+def _refused_as_a_whole(request: ProduceRequest) -> KafkaError | None:
     """What Kafka says about all partitions because it stumbles over one.
 
     It looks for a transaction in the first batch of each, and at no partition behind such a batch,
@@ -175,18 +188,20 @@ def _refused_as_a_whole(request: Message) -> KafkaError | None:
     return None
 
 
-def _first_batch(records: bytes) -> Batch | None:
+def _first_batch(records: Bytes) -> Batch | None:
     size = next_size(records) or 0
     return header(records) if HEADER_BYTES <= size <= len(records) else None
 
 
-def _refused_transaction(request: Message) -> KafkaError | None:
+def _refused_transaction(request: ProduceRequest) -> KafkaError | None:
     if request.transactional_id is None:
         return KafkaError(ErrorCode.transactional_id_authorization_failed)
     return None
 
 
-def _refuse(answer: Message, error: KafkaError, *, with_words: bool) -> None:
+def _refuse(
+    answer: ProduceResponse.PartitionProduceResponse, error: KafkaError, *, with_words: bool
+) -> None:
     answer.error_code = error.code
     if with_words or isinstance(error, RecordErrors):
         answer.error_message = error.message or None
@@ -199,7 +214,9 @@ def _refuse(answer: Message, error: KafkaError, *, with_words: bool) -> None:
         ]
 
 
-def _settling(pending: list[_Pending], response: Message, *, timeout_s: float) -> Message | Later:
+def _settling(
+    pending: list[_Pending], response: ProduceResponse, *, timeout_s: float
+) -> ProduceResponse | Later[ProduceResponse]:
     """The answer once all replicas have what was appended, or time is up; at once if they do."""
 
     def decided(one: _Pending) -> ErrorCode | None:
@@ -208,12 +225,12 @@ def _settling(pending: list[_Pending], response: Message, *, timeout_s: float) -
     def all_decided() -> bool:
         return all(decided(one) is not None for one in pending)
 
-    def settled(codes: Iterable[ErrorCode | None]) -> Message:
+    def settled(codes: Iterable[ErrorCode | None]) -> ProduceResponse:
         for one, code in zip(pending, codes, strict=True):
             one.answer.error_code = one.partition.out_of_time() if code is None else code
         return response
 
-    async def settle() -> Message:
+    async def settle() -> ProduceResponse:
         await until(all_decided, [one.partition for one in pending], timeout_s=timeout_s)
         return settled([decided(one) for one in pending])
 

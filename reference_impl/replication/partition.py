@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
+from reference_impl.kafka.batches import Bytes
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.log.log import Appended, Log, UnexpectedAppendOffset
 from reference_impl.metadata.image import Broker, PartitionState
@@ -151,7 +152,7 @@ class Partition(Watched):
 
     # ── the leader's side ────────────────────────────────────────────────────────────────────────
 
-    async def append(self, records: bytes, *, acks: int) -> Appended:
+    async def append(self, records: Bytes, *, acks: int) -> Appended:
         """Append what a producer sent; a KafkaError says why not."""
         self._may_append(acks)
         state = self.state
@@ -304,7 +305,7 @@ class Partition(Watched):
     # ── the follower's side ──────────────────────────────────────────────────────────────────────
 
     async def copy(
-        self, records: bytes, *, leader_epoch: int, high_watermark: int, log_start_offset: int
+        self, records: Bytes, *, leader_epoch: int, high_watermark: int, log_start_offset: int
     ) -> None:
         """Append what the leader of that epoch sent, unless another has begun since."""
         async with self._turn:
@@ -320,7 +321,7 @@ class Partition(Watched):
                 await self.log.advance_log_start_offset(log_start_offset)
         self.wake()
 
-    async def _copy_batches(self, records: bytes, leader_epoch: int, leaders_start: int) -> None:
+    async def _copy_batches(self, records: Bytes, leader_epoch: int, leaders_start: int) -> None:
         log = self.log
         try:
             await log.append_as_follower(records, leader_epoch=leader_epoch)
