@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from functools import partial
 
 from reference_impl.broker import cluster_api, configs_api, metadata_api
+from reference_impl.broker.answering import Answering, answering
 from reference_impl.broker.fetch import Fetches
 from reference_impl.broker.lifecycle import keep_alive, register
 from reference_impl.broker.list_offsets import list_offsets
@@ -28,13 +29,11 @@ from reference_impl.broker.node import Node
 from reference_impl.broker.produce import produce
 from reference_impl.broker.settings import BrokerSettings
 from reference_impl.kafka import apis
-from reference_impl.kafka.answers import Later
 from reference_impl.kafka.api_versions import api_versions_handler
 from reference_impl.kafka.client import Peer
 from reference_impl.kafka.limits import Limits
-from reference_impl.kafka.message import Message
 from reference_impl.kafka.room import Room
-from reference_impl.kafka.server import Context, Handler, serve
+from reference_impl.kafka.server import Handler, serve
 from reference_impl.metadata.effective import BrokerLayers
 from reference_impl.metadata.image import Image
 from reference_impl.partitions.catalog import Partitions, Storage, StorageFactory
@@ -167,23 +166,23 @@ def _node(ports: Ports, settings: BrokerSettings, storages: Sequence[Storage]) -
     return node
 
 
-Answering = Callable[[Node, Context, Message], Awaitable[Message | Later | None]]
+ANSWERING: dict[apis.AnyApi, Answering] = dict(
+    (
+        answering(apis.PRODUCE, produce),
+        answering(apis.LIST_OFFSETS, list_offsets),
+        answering(apis.OFFSET_FOR_LEADER_EPOCH, offset_for_leader_epoch),
+        answering(apis.DELETE_RECORDS, delete_records),
+        answering(apis.DESCRIBE_LOG_DIRS, describe_log_dirs),
+        *metadata_api.HANDLERS,
+        *configs_api.HANDLERS,
+        *cluster_api.HANDLERS,
+    )
+)
 
-ANSWERING: dict[apis.Api, Answering] = {
-    apis.PRODUCE: produce,
-    apis.LIST_OFFSETS: list_offsets,
-    apis.OFFSET_FOR_LEADER_EPOCH: offset_for_leader_epoch,
-    apis.DELETE_RECORDS: delete_records,
-    apis.DESCRIBE_LOG_DIRS: describe_log_dirs,
-    **metadata_api.HANDLERS,
-    **configs_api.HANDLERS,
-    **cluster_api.HANDLERS,
-}
 
-
-def _handlers(node: Node) -> dict[apis.Api, Handler]:
-    handlers: dict[apis.Api, Handler] = {apis.FETCH: Fetches(node)}
-    for api, answering in ANSWERING.items():
-        handlers[api] = partial(answering, node)
+def _handlers(node: Node) -> dict[apis.AnyApi, Handler]:
+    handlers: dict[apis.AnyApi, Handler] = {apis.FETCH: Fetches(node)}
+    for api, handler in ANSWERING.items():
+        handlers[api] = partial(handler, node)
     handlers[apis.API_VERSIONS] = api_versions_handler(handlers, lambda: cluster_api.features(node))
     return handlers

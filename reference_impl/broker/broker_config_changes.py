@@ -6,8 +6,8 @@ not suit the configuration. Names it does not know it lets pass: they may be a p
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from reference_impl.broker.reconfiguration import check_reconfiguration
 from reference_impl.kafka.errors import ErrorCode, KafkaError
@@ -16,9 +16,17 @@ from reference_impl.metadata.effective import BrokerLayers
 from reference_impl.metadata.image import Image
 from reference_impl.metadata.records import ResourceType
 
-_SET, _DELETE, _APPEND, _SUBTRACT = range(4)
+SET, DELETE, _APPEND, _SUBTRACT = range(4)
 _WORDS = {_APPEND: "append", _SUBTRACT: "subtract"}
 _ONLY_PER_LISTENER = ("ssl.keystore.", "ssl.truststore.", "ssl.key.password")
+
+
+class ConfigChange(NamedTuple):
+    """What a request says about one configuration. Only a deletion may have no value."""
+
+    name: str
+    value: str | None
+    operation: int = SET
 
 
 def check_node_id(own: int, name: str, what: str = "broker id, expected") -> None:
@@ -34,28 +42,33 @@ def check_node_id(own: int, name: str, what: str = "broker id, expected") -> Non
 
 
 def check_broker_change(
-    image: Image, layers: BrokerLayers, resource: Any, *, incremental: bool
+    image: Image,
+    layers: BrokerLayers,
+    name: str,
+    changes: Iterable[ConfigChange],
+    *,
+    incremental: bool,
 ) -> None:
     """Refuse, as Kafka does, what this broker or all brokers cannot take while they run."""
     if incremental:
-        configs = image.config(ResourceType.BROKER, resource.resource_name)
-        for config in resource.configs:
-            _operate(configs, config)
+        configs = image.config(ResourceType.BROKER, name)
+        for change in changes:
+            _operate(configs, change)
     else:
-        configs = {config.name: config.value for config in resource.configs}
-    _check(configs, per_broker=bool(resource.resource_name))
+        configs = {change.name: change.value or "" for change in changes}
+    _check(configs, per_broker=bool(name))
     known = {name: value for name, value in configs.items() if name in BROKER_CONFIGS}
     check_reconfiguration(known, layers)
 
 
-def _operate(configs: dict[str, str], config: Any) -> None:
-    operation = config.config_operation
+def _operate(configs: dict[str, str], config: ConfigChange) -> None:
+    operation, value = config.operation, config.value or ""
     if operation not in range(4):
         raise KafkaError(ErrorCode.invalid_request, f"Unknown operations type {operation}")
-    if operation == _SET:
-        configs[config.name] = config.value
+    if operation == SET:
+        configs[config.name] = value
         return
-    if operation == _DELETE:
+    if operation == DELETE:
         configs.pop(config.name, None)
         return
     key = BROKER_CONFIGS.get(config.name)
@@ -68,7 +81,7 @@ def _operate(configs: dict[str, str], config: Any) -> None:
         )
     old = configs.get(config.name, key.default) or ""
     parts = [part for part in old.split(",") if part]
-    given = config.value.split(",")
+    given = value.split(",")
     if operation == _APPEND:
         parts += [part for part in given if part not in parts]
     else:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from reference_impl.broker.forwarding import forward
+from typing import TYPE_CHECKING
+
+from reference_impl.broker.answering import answering
+from reference_impl.broker.forwarding import forwarded
 from reference_impl.broker.metadata_api import ALL_ON_THE_CLUSTER, UNSAID, some_broker
 from reference_impl.broker.node import Node
 from reference_impl.kafka import apis
 from reference_impl.kafka.api_versions import Features
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.kafka.message import Message
 from reference_impl.kafka.server import Context
+
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import (
+        DescribeClusterRequest,
+        DescribeClusterResponse,
+        InitProducerIdRequest,
+        InitProducerIdResponse,
+    )
 
 # What Apache Kafka 4.3 supports, and what a new cluster of it agrees on.
 SUPPORTED = {
@@ -45,7 +55,9 @@ def features(node: Node) -> Features:
     return Features(supported=SUPPORTED, finalized=FINALIZED, epoch=node.image.offset)
 
 
-async def describe_cluster(node: Node, context: Context, request: Message) -> Message:
+async def describe_cluster(
+    node: Node, context: Context, request: DescribeClusterRequest
+) -> DescribeClusterResponse:
     """DescribeCluster: the brokers; those that are fenced only if asked for."""
     response = apis.DESCRIBE_CLUSTER.response
     wanted = request.endpoint_type if context.version >= 1 else BROKERS
@@ -55,16 +67,15 @@ async def describe_cluster(node: Node, context: Context, request: Message) -> Me
             ErrorCode.mismatched_endpoint_type if mismatch else ErrorCode.unsupported_endpoint_type
         )
         said = _WRONG_ENDPOINT if mismatch else f"Unsupported endpoint type {wanted}"
-        refused: Message = response(
+        return response(
             error_code=code,
             error_message=said,
             cluster_id="",
             controller_id=-1,
             cluster_authorized_operations=UNSAID,
         )
-        return refused
     asked = request.include_cluster_authorized_operations
-    answer: Message = response(
+    return response(
         error_message=None,
         endpoint_type=BROKERS,
         cluster_id=node.settings.cluster_id,
@@ -82,10 +93,11 @@ async def describe_cluster(node: Node, context: Context, request: Message) -> Me
         ],
         cluster_authorized_operations=ALL_ON_THE_CLUSTER if asked else UNSAID,
     )
-    return answer
 
 
-async def init_producer_id(node: Node, context: Context, request: Message) -> Message:
+async def init_producer_id(
+    node: Node, context: Context, request: InitProducerIdRequest
+) -> InitProducerIdResponse:
     """InitProducerId: a fresh id for an idempotent producer.
 
     Transactional producers are the transaction coordinator's, which is not there yet.
@@ -101,25 +113,23 @@ async def init_producer_id(node: Node, context: Context, request: Message) -> Me
         )
     except KafkaError as error:
         return _no_producer(error.code)
-    answer: Message = apis.INIT_PRODUCER_ID.response(producer_id=taken, producer_epoch=0)
-    return answer
+    return apis.INIT_PRODUCER_ID.response(producer_id=taken, producer_epoch=0)
 
 
-def _no_producer(code: ErrorCode) -> Message:
-    answer: Message = apis.INIT_PRODUCER_ID.response(
+def _no_producer(code: ErrorCode) -> InitProducerIdResponse:
+    return apis.INIT_PRODUCER_ID.response(
         error_code=code, producer_id=NO_PRODUCER, producer_epoch=-1
     )
-    return answer
 
 
-HANDLERS = {
-    apis.DESCRIBE_CLUSTER: describe_cluster,
-    apis.INIT_PRODUCER_ID: init_producer_id,
-    apis.CREATE_TOPICS: forward,
-    apis.DELETE_TOPICS: forward,
-    apis.CREATE_PARTITIONS: forward,
-    apis.ELECT_LEADERS: forward,
-    apis.ALTER_PARTITION_REASSIGNMENTS: forward,
-    apis.LIST_PARTITION_REASSIGNMENTS: forward,
-    apis.UNREGISTER_BROKER: forward,
-}
+HANDLERS = (
+    answering(apis.DESCRIBE_CLUSTER, describe_cluster),
+    answering(apis.INIT_PRODUCER_ID, init_producer_id),
+    forwarded(apis.CREATE_TOPICS),
+    forwarded(apis.DELETE_TOPICS),
+    forwarded(apis.CREATE_PARTITIONS),
+    forwarded(apis.ELECT_LEADERS),
+    forwarded(apis.ALTER_PARTITION_REASSIGNMENTS),
+    forwarded(apis.LIST_PARTITION_REASSIGNMENTS),
+    forwarded(apis.UNREGISTER_BROKER),
+)

@@ -8,9 +8,16 @@ the request.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from reference_impl.broker.broker_config_changes import check_broker_change, check_node_id
+from reference_impl.broker.answering import answering
+from reference_impl.broker.broker_config_changes import (
+    DELETE,
+    ConfigChange,
+    check_broker_change,
+    check_node_id,
+)
 from reference_impl.broker.described_configs import (
     broker_configs,
     cluster_configs,
@@ -19,15 +26,23 @@ from reference_impl.broker.described_configs import (
 )
 from reference_impl.broker.forwarding import forward
 from reference_impl.broker.node import Node
+from reference_impl.kafka.altered_configs import Altered, altered_configs
 from reference_impl.kafka.apis import ALTER_CONFIGS, DESCRIBE_CONFIGS, INCREMENTAL_ALTER_CONFIGS
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.kafka.message import Message
 from reference_impl.kafka.server import Context
 from reference_impl.metadata.effective import BrokerLayers
 from reference_impl.metadata.records import ResourceType
 from reference_impl.metadata.topic_names import check_name
 
-DELETE = 1  # IncrementalAlterConfigs: the operation that needs no value
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import (
+        AlterConfigsRequest,
+        AlterConfigsResponse,
+        DescribeConfigsRequest,
+        DescribeConfigsResponse,
+        IncrementalAlterConfigsRequest,
+        IncrementalAlterConfigsResponse,
+    )
 
 _MALFORMED = (
     "This most likely occurs because of a request being malformed by the client library or the "
@@ -36,10 +51,12 @@ _MALFORMED = (
 _DESCRIBABLE = tuple(ResourceType)[1:]
 
 
-async def describe_configs(node: Node, context: Context, request: Message) -> Message:
+async def describe_configs(
+    node: Node, context: Context, request: DescribeConfigsRequest
+) -> DescribeConfigsResponse:
     """DescribeConfigs: of topics, of this broker, of all brokers."""
     resources = request.resources
-    answer: Message = DESCRIBE_CONFIGS.response()
+    answer = DESCRIBE_CONFIGS.response()
     all_known = all(resource.resource_type in _DESCRIBABLE for resource in resources)
     for resource in resources:
         result = DESCRIBE_CONFIGS.response.DescribeConfigsResult(
@@ -59,8 +76,10 @@ async def describe_configs(node: Node, context: Context, request: Message) -> Me
     return answer
 
 
-def _described(node: Node, resource: Any, with_synonyms: bool) -> list[Message]:
-    name: str = resource.resource_name
+def _described(
+    node: Node, resource: DescribeConfigsRequest.DescribeConfigsResource, with_synonyms: bool
+) -> list[DescribeConfigsResponse.DescribeConfigsResourceResult]:
+    name = resource.resource_name
     layers = BrokerLayers.of(node.image, node.settings.node_id, static_configs(node.settings))
     match resource.resource_type:
         case ResourceType.TOPIC:
@@ -96,72 +115,130 @@ def _check_described_id(node: Node, name: str, also: str) -> None:
         raise KafkaError(ErrorCode.invalid_request, why)
 
 
-async def alter_configs(node: Node, context: Context, request: Message) -> Message:
-    """AlterConfigs and IncrementalAlterConfigs: what passes here goes to the controller."""
+async def alter_configs(
+    node: Node, context: Context, request: AlterConfigsRequest
+) -> AlterConfigsResponse:
+    """AlterConfigs: what passes here goes to the controller."""
+    asked = [
+        _Asked(one.resource_type, one.resource_name, [_change(config) for config in one.configs])
+        for one in request.resources
+    ]
+    refused = _refused(node, asked, incremental=False)
+    left = [one for place, one in enumerate(request.resources) if place not in refused]
+    answers = []
+    if left:
+        rest = ALTER_CONFIGS.request(resources=left, validate_only=request.validate_only)
+        answers = (await forward(node, ALTER_CONFIGS, context.version, rest)).responses
+    return altered_configs(ALTER_CONFIGS, _in_order(asked, refused, answers))
+
+
+async def incremental_alter_configs(
+    node: Node, context: Context, request: IncrementalAlterConfigsRequest
+) -> IncrementalAlterConfigsResponse:
+    """IncrementalAlterConfigs: what passes here goes to the controller."""
+    asked = [
+        _Asked(one.resource_type, one.resource_name, [_operation(config) for config in one.configs])
+        for one in request.resources
+    ]
+    refused = _refused(node, asked, incremental=True)
+    left = [one for place, one in enumerate(request.resources) if place not in refused]
+    answers = []
+    if left:
+        api = INCREMENTAL_ALTER_CONFIGS
+        rest = api.request(resources=left, validate_only=request.validate_only)
+        answers = (await forward(node, api, context.version, rest)).responses
+    return altered_configs(INCREMENTAL_ALTER_CONFIGS, _in_order(asked, refused, answers))
+
+
+class _Asked(NamedTuple):
+    """One resource of a request."""
+
+    resource_type: int
+    resource_name: str
+    changes: list[ConfigChange]
+
+    @property
+    def key(self) -> tuple[int, str]:
+        return self.resource_type, self.resource_name
+
+
+def _change(config: AlterConfigsRequest.AlterableConfig) -> ConfigChange:
+    return ConfigChange(config.name, config.value)
+
+
+def _operation(config: IncrementalAlterConfigsRequest.AlterableConfig) -> ConfigChange:
+    return ConfigChange(config.name, config.value, config.config_operation)
+
+
+def _refused(
+    node: Node, asked: Sequence[_Asked], *, incremental: bool
+) -> dict[int, KafkaError | None]:
+    """What is answered here, by its place in the request, and with which error."""
     refused: dict[int, KafkaError | None] = {}
-    keys = [(resource.resource_type, resource.resource_name) for resource in request.resources]
-    times = Counter(keys)
-    for place, resource in enumerate(request.resources):
+    times = Counter(one.key for one in asked)
+    for place, one in enumerate(asked):
         try:
-            if times[keys[place]] > 1:
+            if times[one.key] > 1:
                 why = "Each resource must appear at most once."
                 raise KafkaError(ErrorCode.invalid_request, why)
-            _check_change(node, context, resource)
-            if resource.resource_type == ResourceType.BROKER_LOGGER:
+            _check_change(node, one, incremental=incremental)
+            if one.resource_type == ResourceType.BROKER_LOGGER:
                 refused[place] = None  # nothing is logged here, at whatever level
         except KafkaError as error:
             refused[place] = error
-    left = [r for place, r in enumerate(request.resources) if place not in refused]
-    answers: list[Any] = []
-    if left:
-        rest = context.api.request(resources=left, validate_only=request.validate_only)
-        answers = (await forward(node, context, rest)).responses
-    by_key = {(answer.resource_type, answer.resource_name): answer for answer in answers}
-    responses = [
-        _response(context, keys[place], refused[place]) if place in refused else by_key[keys[place]]
-        for place in range(len(keys))
-    ]
-    answer: Message = context.api.response(responses=responses)
-    return answer
+    return refused
 
 
-def _response(context: Context, key: tuple[int, str], error: KafkaError | None) -> Message:
-    result: Message = context.api.response.AlterConfigsResourceResponse(
-        error_code=ErrorCode.none if error is None else error.code,
-        error_message=None if error is None else error.message or None,
-        resource_type=key[0],
-        resource_name=key[1],
-    )
-    return result
+class _Answer(Protocol):
+    """The controller's answer about one resource."""
+
+    resource_type: int
+    resource_name: str
+    error_code: int
+    error_message: str | None
 
 
-def _check_change(node: Node, context: Context, resource: Any) -> None:
-    names = [config.name for config in resource.configs]
+def _in_order(
+    asked: Sequence[_Asked], refused: Mapping[int, KafkaError | None], answers: Iterable[_Answer]
+) -> list[Altered]:
+    by_key = {(one.resource_type, one.resource_name): one for one in answers}
+    altered = []
+    for place, one in enumerate(asked):
+        if place in refused:
+            error = refused[place] or KafkaError(ErrorCode.none)
+            altered.append(Altered(*one.key, error.code, error.message or None))
+        else:
+            answer = by_key[one.key]
+            altered.append(Altered(*one.key, answer.error_code, answer.error_message))
+    return altered
+
+
+def _check_change(node: Node, asked: _Asked, *, incremental: bool) -> None:
+    names = [change.name for change in asked.changes]
     if len(dict.fromkeys(names)) != len(names):
         raise KafkaError(ErrorCode.invalid_request, "Error due to duplicate config keys")
-    incremental = context.api is INCREMENTAL_ALTER_CONFIGS
     nulls = [
-        config.name
-        for config in resource.configs
-        if config.value is None and not (incremental and config.config_operation == DELETE)
+        change.name
+        for change in asked.changes
+        if change.value is None and not (incremental and change.operation == DELETE)
     ]
     if nulls:
         raise KafkaError(
             ErrorCode.invalid_request, f"Null value not supported for : {', '.join(nulls)}"
         )
-    kind = resource.resource_type
+    kind, name = asked.key
     if kind == ResourceType.BROKER:
-        if resource.resource_name:
-            check_node_id(node.settings.node_id, resource.resource_name)
-        check_broker_change(node.image, node.layers, resource, incremental=incremental)
+        if name:
+            check_node_id(node.settings.node_id, name)
+        check_broker_change(node.image, node.layers, name, asked.changes, incremental=incremental)
     elif kind == ResourceType.BROKER_LOGGER and incremental:
-        check_node_id(node.settings.node_id, resource.resource_name, "node id. Expected")
+        check_node_id(node.settings.node_id, name, "node id. Expected")
     elif kind not in (ResourceType.TOPIC, ResourceType.CLIENT_METRICS, ResourceType.GROUP):
         raise KafkaError(ErrorCode.invalid_request, f"Unknown resource type {kind}")
 
 
-HANDLERS = {
-    DESCRIBE_CONFIGS: describe_configs,
-    ALTER_CONFIGS: alter_configs,
-    INCREMENTAL_ALTER_CONFIGS: alter_configs,
-}
+HANDLERS = (
+    answering(DESCRIBE_CONFIGS, describe_configs),
+    answering(ALTER_CONFIGS, alter_configs),
+    answering(INCREMENTAL_ALTER_CONFIGS, incremental_alter_configs),
+)

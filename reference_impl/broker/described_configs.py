@@ -7,10 +7,10 @@ counts is ``metadata.effective``'s business; here it is only laid out.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from reference_impl.broker.settings import BrokerSettings
 from reference_impl.kafka.apis import DESCRIBE_CONFIGS
-from reference_impl.kafka.message import Message
 from reference_impl.metadata.configs import (
     BROKER_CONFIGS,
     TOPIC_CONFIGS,
@@ -21,6 +21,9 @@ from reference_impl.metadata.configs import (
     text_of,
 )
 from reference_impl.metadata.effective import SYNONYMS, BrokerLayers, broker_synonyms, topic_values
+
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import DescribeConfigsResponse
 
 _Result = DESCRIBE_CONFIGS.response.DescribeConfigsResourceResult
 _Synonym = DESCRIBE_CONFIGS.response.DescribeConfigsSynonym
@@ -45,7 +48,7 @@ def static_configs(settings: BrokerSettings) -> dict[str, str]:
 
 def topic_configs(
     own: Mapping[str, str], layers: BrokerLayers, *, with_synonyms: bool
-) -> list[Message]:
+) -> list[DescribeConfigsResponse.DescribeConfigsResourceResult]:
     """Every configuration of a topic with these of its own."""
     values = topic_values(own, layers)
     shown = []
@@ -62,7 +65,9 @@ def topic_configs(
     return shown
 
 
-def broker_configs(layers: BrokerLayers, *, with_synonyms: bool) -> list[Message]:
+def broker_configs(
+    layers: BrokerLayers, *, with_synonyms: bool
+) -> list[DescribeConfigsResponse.DescribeConfigsResourceResult]:
     """Every configuration of a broker; what was set and is no configuration of Kafka's, first."""
     shown = []
     others = [name for name in layers.static if name not in BROKER_CONFIGS]
@@ -78,7 +83,9 @@ def broker_configs(layers: BrokerLayers, *, with_synonyms: bool) -> list[Message
     return shown
 
 
-def cluster_configs(layers: BrokerLayers, *, with_synonyms: bool) -> list[Message]:
+def cluster_configs(
+    layers: BrokerLayers, *, with_synonyms: bool
+) -> list[DescribeConfigsResponse.DescribeConfigsResourceResult]:
     """What was set for all brokers while they ran, and nothing else."""
     shown = []
     for name, value in layers.cluster.items():
@@ -107,10 +114,12 @@ def _in_force(key: ConfigKey, layers: BrokerLayers) -> str | None:
     return key.default
 
 
-def _broker_synonyms(name: str, layers: BrokerLayers) -> list[Message]:
+def _broker_synonyms(
+    name: str, layers: BrokerLayers
+) -> list[DescribeConfigsResponse.DescribeConfigsSynonym]:
     """Where a broker configuration is set, under whichever of its names, from itself on."""
     names = broker_synonyms(name)
-    found: list[Message] = []
+    found = []
     for source, layer in layers.set_layers():
         for synonym in names:
             if synonym in layer:
@@ -129,12 +138,12 @@ def _broker_synonyms(name: str, layers: BrokerLayers) -> list[Message]:
 def _entry(
     key: ConfigKey,
     text: str | None,
-    synonyms: list[Message],
+    synonyms: list[DescribeConfigsResponse.DescribeConfigsSynonym],
     *,
     read_only: bool,
     with_synonyms: bool,
-) -> Message:
-    result: Message = _Result(
+) -> DescribeConfigsResponse.DescribeConfigsResourceResult:
+    return _Result(
         name=key.name,
         value=text,
         read_only=read_only,
@@ -144,4 +153,3 @@ def _entry(
         config_type=key.type,
         documentation=None,
     )
-    return result

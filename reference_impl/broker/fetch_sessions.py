@@ -12,13 +12,15 @@ while, or of a smaller one that has lived long enough; else the fetch is answere
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 from reference_impl.broker.decisions import LARGEST_EPOCH, next_session_epoch, session_tells
 from reference_impl.kafka.errors import ErrorCode
-from reference_impl.kafka.message import Message
 from reference_impl.ports import Clock, Rng
+
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import FetchRequest, FetchResponse
 
 NO_SESSION = 0
 INITIAL_EPOCH, FINAL_EPOCH = 0, -1
@@ -36,11 +38,11 @@ class Place(NamedTuple):
 class Cached:
     """A partition of a session: what was asked last, and what the client was told."""
 
-    request: Message
+    request: FetchRequest.FetchPartition
     high_watermark: int = -1
     log_start_offset: int = -1
 
-    def must_tell(self, data: Message) -> bool:
+    def must_tell(self, data: FetchResponse.PartitionData) -> bool:
         """Whether the client does not know yet; notes that it will."""
         news = session_tells(
             bool(data.records),
@@ -78,7 +80,7 @@ class Session:
 class Fetching:
     """One fetch: the partitions it means, and the session it belongs to."""
 
-    partitions: dict[Place, Message]
+    partitions: dict[Place, FetchRequest.FetchPartition]
     error: ErrorCode = ErrorCode.none
     session: Session | None = None
     wants_session: bool = False
@@ -103,7 +105,7 @@ class FetchSessions:
         epoch: int,
         uses_ids: bool,
         privileged: bool,
-        partitions: dict[Place, Message],
+        partitions: dict[Place, FetchRequest.FetchPartition],
         forgotten: list[Place],
     ) -> Fetching:
         """What a request means, with what its session remembers."""
@@ -130,8 +132,11 @@ class FetchSessions:
         return Fetching(asked, session=session)
 
     def end(
-        self, fetching: Fetching, answers: dict[Place, Message], asked_epoch: int
-    ) -> tuple[ErrorCode, int, dict[Place, Message]]:
+        self,
+        fetching: Fetching,
+        answers: dict[Place, FetchResponse.PartitionData],
+        asked_epoch: int,
+    ) -> tuple[ErrorCode, int, dict[Place, FetchResponse.PartitionData]]:
         """The error, the session id and the partitions to answer with."""
         session = fetching.session
         if fetching.error is not ErrorCode.none:
@@ -150,7 +155,7 @@ class FetchSessions:
                     session.partitions[place] = session.partitions.pop(place)
         return ErrorCode.none, session.session_id, told
 
-    def _create(self, fetching: Fetching, answers: dict[Place, Message]) -> int:
+    def _create(self, fetching: Fetching, answers: dict[Place, FetchResponse.PartitionData]) -> int:
         if len(self._sessions) >= self.slots and not self._evict(fetching, len(answers)):
             return NO_SESSION
         session_id = NO_SESSION
@@ -190,7 +195,11 @@ class FetchSessions:
         return True
 
 
-def _update(session: Session, partitions: dict[Place, Message], forgotten: list[Place]) -> None:
+def _update(
+    session: Session,
+    partitions: dict[Place, FetchRequest.FetchPartition],
+    forgotten: list[Place],
+) -> None:
     for place, request in partitions.items():
         cached = session.partitions.get(place)
         if cached is None:

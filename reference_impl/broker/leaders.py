@@ -2,26 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
-from reference_impl.kafka.message import Message
 from reference_impl.metadata.image import Image, Topic
 
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import FetchResponse, ProduceResponse
 
-class Leaders:
+Leader = TypeVar("Leader")
+Endpoint = TypeVar("Endpoint")
+
+
+class _WithLeader(Protocol[Leader]):
+    """An answer about one partition."""
+
+    current_leader: Leader
+
+
+class Leaders(Generic[Leader, Endpoint]):
     """Leaders named in one response, and where they are reached."""
+
+    @overload
+    def __init__(
+        self: Leaders[FetchResponse.LeaderIdAndEpoch, FetchResponse.NodeEndpoint],
+        image: Image,
+        response: type[FetchResponse],
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Leaders[ProduceResponse.LeaderIdAndEpoch, ProduceResponse.NodeEndpoint],
+        image: Image,
+        response: type[ProduceResponse],
+    ) -> None: ...
 
     def __init__(self, image: Image, response: Any) -> None:
         self._image = image
         self._response = response
-        self._named: dict[int, Message] = {}
+        self._named: dict[int, Endpoint] = {}
 
     @property
-    def endpoints(self) -> list[Message]:
+    def endpoints(self) -> list[Endpoint]:
         """A NodeEndpoint for each leader named, once each."""
         return list(self._named.values())
 
-    def name(self, answer: Message, topic: Topic | None, index: int) -> None:
+    def name(self, answer: _WithLeader[Leader], topic: Topic | None, index: int) -> None:
         """Put the leader of a partition into ``answer.current_leader``."""
         state = None if topic is None else topic.partitions.get(index)
         if state is None:

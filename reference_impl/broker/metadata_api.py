@@ -7,17 +7,26 @@ UNKNOWN_TOPIC_OR_PARTITION all the same, as Kafka's does, and clients ask again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
+from reference_impl.broker.answering import answering
 from reference_impl.broker.decisions import tells_cluster_operations
 from reference_impl.broker.node import Node
 from reference_impl.kafka.apis import CREATE_TOPICS, DESCRIBE_TOPIC_PARTITIONS, METADATA
 from reference_impl.kafka.errors import ErrorCode
-from reference_impl.kafka.message import Message
 from reference_impl.kafka.server import Context
 from reference_impl.metadata.image import Image, PartitionState, Topic
 from reference_impl.metadata.topic_names import is_internal, problem_with
+
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import (
+        CreateTopicsRequest,
+        DescribeTopicPartitionsRequest,
+        DescribeTopicPartitionsResponse,
+        MetadataRequest,
+        MetadataResponse,
+    )
 
 NO_ID = UUID(int=0)
 NO_NODE = -1
@@ -32,14 +41,14 @@ _Answer = METADATA.response
 _Described = DESCRIBE_TOPIC_PARTITIONS.response
 
 
-async def metadata(node: Node, context: Context, request: Message) -> Message:
+async def metadata(node: Node, context: Context, request: MetadataRequest) -> MetadataResponse:
     """Metadata: brokers, and the topics asked for, or all (null; in version 0 none)."""
     refused = _problem_with(request, context.version)
     if refused is not None:
         return _refused(request, refused)
     image = node.image
-    asked = request.topics
-    every = asked is None or (context.version == 0 and not asked)
+    asked = request.topics or []
+    every = request.topics is None or (context.version == 0 and not asked)
     ids = [] if every else [t.topic_id for t in asked if t.topic_id != NO_ID]
     unknown_ids = [id_ for id_ in dict.fromkeys(ids) if id_ not in image.topic_ids]
     if every:
@@ -47,7 +56,7 @@ async def metadata(node: Node, context: Context, request: Message) -> Message:
     elif ids:
         names = [image.topic_ids[id_] for id_ in dict.fromkeys(ids) if id_ in image.topic_ids]
     else:
-        names = list(dict.fromkeys(topic.name for topic in asked))
+        names = list(dict.fromkeys(topic.name for topic in asked if topic.name is not None))
     may_create = request.allow_auto_topic_creation and not every
     shown = [
         _topic(image, image.topics[name], context.version) for name in names if name in image.topics
@@ -57,22 +66,21 @@ async def metadata(node: Node, context: Context, request: Message) -> Message:
     if request.include_topic_authorized_operations and context.version >= 8:
         for topic in shown:
             topic.topic_authorized_operations = ALL_ON_A_TOPIC
-    answer: Message = _Answer(
+    return _Answer(
         brokers=_brokers(image),
         cluster_id=node.settings.cluster_id,
         controller_id=some_broker(image),
         topics=[*(_error(ErrorCode.unknown_topic_id, None, id_) for id_ in unknown_ids), *shown],
         cluster_authorized_operations=_on_the_cluster(request, context.version),
     )
-    return answer
 
 
-def _on_the_cluster(request: Message, version: int) -> int:
+def _on_the_cluster(request: MetadataRequest, version: int) -> int:
     asked = bool(request.include_cluster_authorized_operations)
     return ALL_ON_THE_CLUSTER if tells_cluster_operations(version, asked) else UNSAID
 
 
-def _problem_with(request: Message, version: int) -> ErrorCode | None:
+def _problem_with(request: MetadataRequest, version: int) -> ErrorCode | None:
     for topic in request.topics or ():
         if version < 12 and (topic.name is None or topic.topic_id != NO_ID):
             return ErrorCode.invalid_request
@@ -81,17 +89,16 @@ def _problem_with(request: Message, version: int) -> ErrorCode | None:
     return None
 
 
-def _refused(request: Message, code: ErrorCode) -> Message:
+def _refused(request: MetadataRequest, code: ErrorCode) -> MetadataResponse:
     """What Kafka answers where the request as a whole is wrong: nothing but errors."""
-    topics = [_error(code, topic.name or "", topic.topic_id) for topic in request.topics]
-    answer: Message = _Answer(
+    topics = [_error(code, topic.name or "", topic.topic_id) for topic in request.topics or ()]
+    return _Answer(
         cluster_id=None,
         controller_id=NO_NODE,
         topics=topics,
         cluster_authorized_operations=UNSAID,
         error_code=code,
     )
-    return answer
 
 
 def some_broker(image: Image) -> int:
@@ -99,7 +106,7 @@ def some_broker(image: Image) -> int:
     return min((b.broker_id for b in image.brokers.values() if not b.fenced), default=NO_NODE)
 
 
-def _brokers(image: Image) -> list[Message]:
+def _brokers(image: Image) -> list[MetadataResponse.MetadataResponseBroker]:
     return [
         _Answer.MetadataResponseBroker(
             node_id=broker.broker_id, host=broker.host, port=broker.port, rack=broker.rack
@@ -109,19 +116,20 @@ def _brokers(image: Image) -> list[Message]:
     ]
 
 
-def _error(code: ErrorCode, name: str | None, topic_id: UUID = NO_ID) -> Message:
-    result: Message = _Answer.MetadataResponseTopic(
+def _error(
+    code: ErrorCode, name: str | None, topic_id: UUID = NO_ID
+) -> MetadataResponse.MetadataResponseTopic:
+    return _Answer.MetadataResponseTopic(
         error_code=code,
         name=name,
         topic_id=topic_id,
         is_internal=name is not None and is_internal(name),
         topic_authorized_operations=UNSAID,
     )
-    return result
 
 
-def _topic(image: Image, topic: Topic, version: int) -> Message:
-    result: Message = _Answer.MetadataResponseTopic(
+def _topic(image: Image, topic: Topic, version: int) -> MetadataResponse.MetadataResponseTopic:
+    return _Answer.MetadataResponseTopic(
         name=topic.name,
         topic_id=topic.topic_id,
         is_internal=is_internal(topic.name),
@@ -130,10 +138,11 @@ def _topic(image: Image, topic: Topic, version: int) -> Message:
         ],
         topic_authorized_operations=UNSAID,
     )
-    return result
 
 
-def _partition(image: Image, index: int, state: PartitionState, version: int) -> Message:
+def _partition(
+    image: Image, index: int, state: PartitionState, version: int
+) -> MetadataResponse.MetadataResponsePartition:
     # The first version had no way to show replicas that are down, and left them out with an error.
     only_alive = version == 0
     replicas = _alive(image, state.replicas) if only_alive else list(state.replicas)
@@ -144,7 +153,7 @@ def _partition(image: Image, index: int, state: PartitionState, version: int) ->
         code = ErrorCode.leader_not_available
     elif len(replicas) < len(state.replicas) or len(isr) < len(state.isr):
         code = ErrorCode.replica_not_available
-    result: Message = _Answer.MetadataResponsePartition(
+    return _Answer.MetadataResponsePartition(
         error_code=code,
         partition_index=index,
         leader_id=leader,
@@ -153,7 +162,6 @@ def _partition(image: Image, index: int, state: PartitionState, version: int) ->
         isr_nodes=isr,
         offline_replicas=_offline(image, state),
     )
-    return result
 
 
 def _leader(image: Image, state: PartitionState) -> int:
@@ -169,7 +177,9 @@ def _offline(image: Image, state: PartitionState) -> list[int]:
     return [replica for replica in state.replicas if replica not in alive]
 
 
-async def _missing_topics(node: Node, names: Sequence[str], may_create: bool) -> list[Message]:
+async def _missing_topics(
+    node: Node, names: Sequence[str], may_create: bool
+) -> list[MetadataResponse.MetadataResponseTopic]:
     """What to say about topics that are not there; they are created where that is allowed."""
     invalid = [name for name in names if problem_with(name) is not None]
     sound = [name for name in names if problem_with(name) is None]
@@ -219,7 +229,7 @@ _INTERNAL_CONFIGS = {
 }
 
 
-def _creatable(node: Node, name: str) -> Any:
+def _creatable(node: Node, name: str) -> CreateTopicsRequest.CreatableTopic:
     """A topic as the broker's own properties want it; −1 leaves it to the controller."""
     topic_of = CREATE_TOPICS.request.CreatableTopic
     layers = node.layers
@@ -248,7 +258,9 @@ def _creatable(node: Node, name: str) -> Any:
     )
 
 
-async def describe_topic_partitions(node: Node, context: Context, request: Message) -> Message:
+async def describe_topic_partitions(
+    node: Node, context: Context, request: DescribeTopicPartitionsRequest
+) -> DescribeTopicPartitionsResponse:
     """DescribeTopicPartitions: topics by name, so many partitions, and where to go on."""
     image = node.image
     cursor = request.cursor
@@ -262,25 +274,24 @@ async def describe_topic_partitions(node: Node, context: Context, request: Messa
         return _not_described(asked, ErrorCode.unknown_server_error)
     most = node.layers.number("max.request.partition.size.limit")
     left = max(min(most, request.response_partition_limit), 1)
-    answer: Message = _Described(next_cursor=None)
+    answer = _Described(next_cursor=None)
     for name in names:
         if left <= 0:
             answer.next_cursor = _Described.Cursor(topic_name=name, partition_index=0)
             break
         first = cursor.partition_index if cursor is not None and name == start else 0
         described = _described(image, name, first, left)
-        if described is not None:
-            answer.topics.append(described)
-            left -= len(described.partitions)
-            end = first + len(described.partitions)
-            if name in image.topics and end < len(image.topics[name].partitions):
-                answer.next_cursor = _Described.Cursor(topic_name=name, partition_index=end)
-                break
+        answer.topics.append(described)
+        left -= len(described.partitions)
+        end = first + len(described.partitions)
+        if name in image.topics and end < len(image.topics[name].partitions):
+            answer.next_cursor = _Described.Cursor(topic_name=name, partition_index=end)
+            break
     return answer
 
 
-def _not_described(names: Iterable[str], code: ErrorCode) -> Message:
-    answer: Message = _Described(
+def _not_described(names: Iterable[str], code: ErrorCode) -> DescribeTopicPartitionsResponse:
+    return _Described(
         topics=[
             _Described.DescribeTopicPartitionsResponseTopic(
                 error_code=code,
@@ -291,10 +302,11 @@ def _not_described(names: Iterable[str], code: ErrorCode) -> Message:
         ],
         next_cursor=None,
     )
-    return answer
 
 
-def _described(image: Image, name: str, first: int, most: int) -> Message | None:
+def _described(
+    image: Image, name: str, first: int, most: int
+) -> DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponseTopic:
     topic = image.topics.get(name)
     code = ErrorCode.none
     partitions = []
@@ -304,7 +316,7 @@ def _described(image: Image, name: str, first: int, most: int) -> Message | None
     else:
         indexes = range(first, min(len(topic.partitions), first + most))
         partitions = [_described_partition(image, i, topic.partitions[i]) for i in indexes]
-    result: Message = _Described.DescribeTopicPartitionsResponseTopic(
+    return _Described.DescribeTopicPartitionsResponseTopic(
         error_code=code,
         name=name,
         topic_id=NO_ID if topic is None else topic.topic_id,
@@ -312,11 +324,12 @@ def _described(image: Image, name: str, first: int, most: int) -> Message | None
         partitions=partitions,
         topic_authorized_operations=ALL_ON_A_TOPIC,
     )
-    return result
 
 
-def _described_partition(image: Image, index: int, state: PartitionState) -> Message:
-    result: Message = _Described.DescribeTopicPartitionsResponsePartition(
+def _described_partition(
+    image: Image, index: int, state: PartitionState
+) -> DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponsePartition:
+    return _Described.DescribeTopicPartitionsResponsePartition(
         partition_index=index,
         leader_id=_leader(image, state),
         leader_epoch=state.leader_epoch,
@@ -326,7 +339,9 @@ def _described_partition(image: Image, index: int, state: PartitionState) -> Mes
         last_known_elr=list(state.last_known_elr),
         offline_replicas=_offline(image, state),
     )
-    return result
 
 
-HANDLERS = {METADATA: metadata, DESCRIBE_TOPIC_PARTITIONS: describe_topic_partitions}
+HANDLERS = (
+    answering(METADATA, metadata),
+    answering(DESCRIBE_TOPIC_PARTITIONS, describe_topic_partitions),
+)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from reference_impl.broker.node import Node
 from reference_impl.kafka.apis import FETCH
-from reference_impl.kafka.batches import batches
+from reference_impl.kafka.batches import Bytes, batches
 from reference_impl.kafka.client import Peer
-from reference_impl.kafka.message import Message
 from reference_impl.kafka.records import records as records_of
 from reference_impl.metadata.records import from_bytes
+
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import FetchRequest
 
 METADATA_TOPIC_ID = UUID(int=1)
 VERSION = 17
@@ -36,7 +39,7 @@ async def follow_metadata(node: Node, peer: Peer) -> None:
             await node.partitions.apply()
 
 
-def _request(node: Node) -> Message:
+def _request(node: Node) -> FetchRequest:
     partition = FETCH.request.FetchPartition(
         partition=0,
         current_leader_epoch=-1,
@@ -45,7 +48,7 @@ def _request(node: Node) -> Message:
         log_start_offset=-1,
         partition_max_bytes=MAX_BYTES,
     )
-    request: Message = FETCH.request(
+    return FETCH.request(
         replica_state=FETCH.request.ReplicaState(
             replica_id=node.settings.node_id, replica_epoch=node.broker_epoch
         ),
@@ -55,10 +58,9 @@ def _request(node: Node) -> Message:
         session_epoch=-1,
         topics=[FETCH.request.FetchTopic(topic_id=METADATA_TOPIC_ID, partitions=[partition])],
     )
-    return request
 
 
-def _apply(node: Node, data: bytes) -> bool:
+def _apply(node: Node, data: Bytes) -> bool:
     """Take the records in; whether there were any."""
     applied = False
     for at, batch in batches(data):

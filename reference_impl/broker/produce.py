@@ -18,6 +18,7 @@ from reference_impl.kafka.batches import (
     HEADER_BYTES,
     MAGIC,
     Batch,
+    Bytes,
     Compression,
     header,
     next_size,
@@ -48,7 +49,7 @@ _ACKS = (-1, 0, 1)
 
 async def produce(
     node: Node, context: Context, request: ProduceRequest
-) -> ProduceResponse | Later | None:
+) -> ProduceResponse | Later[ProduceResponse] | None:
     """Answer a Produce request; later, if replicas have to have it first."""
     leaders = Leaders(node.image, PRODUCE.response)
     pending: list[tuple[Pending, Answer]] = []
@@ -117,7 +118,7 @@ async def _find(
 
 
 async def _append(
-    partition: LogicalPartition, acks: int, records: bytes, answer: Answer
+    partition: LogicalPartition, acks: int, records: Bytes, answer: Answer
 ) -> Pending:
     try:
         return await partition.append(records, acks=acks)
@@ -139,7 +140,7 @@ _WITHOUT_LOG_START = (
 )
 
 
-def _check_one_batch(records: bytes | None, version: int) -> None:
+def _check_one_batch(records: Bytes | None, version: int) -> None:
     """Exactly one batch, of the one format there is, in a codec that the version may use."""
     if version >= _FIRST_WITH_ZSTD and only_batch(records) is not None:
         return
@@ -173,7 +174,7 @@ def _refused_as_a_whole(request: ProduceRequest) -> KafkaError | None:
     return None
 
 
-def _first_batch(records: bytes) -> Batch | None:
+def _first_batch(records: Bytes) -> Batch | None:
     size = next_size(records) or 0
     return header(records) if HEADER_BYTES <= size <= len(records) else None
 
@@ -199,7 +200,7 @@ def _refuse(answer: Answer, error: KafkaError, *, with_words: bool) -> None:
 
 def _settling(
     pending: list[tuple[Pending, Answer]], response: ProduceResponse, *, timeout_s: float
-) -> ProduceResponse | Later:
+) -> ProduceResponse | Later[ProduceResponse]:
     """The answer once every append is decided, or time is up; at once if they are."""
 
     def settled(ended: list[Ended]) -> ProduceResponse:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from reference_impl.controller.changes import Circumstances, partition_change
 from reference_impl.controller.cluster import NOT_SHUTTING_DOWN, Cluster, Outcome, Session
@@ -21,7 +22,6 @@ from reference_impl.controller.decisions import (
 )
 from reference_impl.kafka.apis import BROKER_HEARTBEAT, BROKER_REGISTRATION, UNREGISTER_BROKER
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.kafka.message import Message
 from reference_impl.metadata.image import PartitionState
 from reference_impl.metadata.records import (
     NO_LEADER,
@@ -32,17 +32,29 @@ from reference_impl.metadata.records import (
     PartitionChanged,
 )
 
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import (
+        BrokerHeartbeatRequest,
+        BrokerHeartbeatResponse,
+        BrokerRegistrationRequest,
+        BrokerRegistrationResponse,
+        UnregisterBrokerRequest,
+        UnregisterBrokerResponse,
+    )
+
 SESSION_TIMEOUT = "broker.session.timeout.ms"
 
 
-def register(cluster: Cluster, request: Message) -> Outcome:
+def register(
+    cluster: Cluster, request: BrokerRegistrationRequest
+) -> Outcome[BrokerRegistrationResponse]:
     """BrokerRegistration: a new life of a broker, or the same one once more."""
     if request.cluster_id != cluster.cluster_id:
         raise KafkaError(
             ErrorCode.inconsistent_cluster_id,
             f"Expected cluster ID {cluster.cluster_id}, but got cluster ID {request.cluster_id}",
         )
-    broker_id: int = request.broker_id
+    broker_id = request.broker_id
     existing = cluster.image.brokers.get(broker_id)
     same = existing is not None and existing.incarnation_id == request.incarnation_id
     if not admit_registration(existing, same, in_session(cluster, broker_id)):
@@ -75,7 +87,7 @@ def register(cluster: Cluster, request: Message) -> Outcome:
     return Outcome(answer=answer, records=records, written=written)
 
 
-def _registration(request: Message, epoch: int, fenced: bool) -> BrokerRegistered:
+def _registration(request: BrokerRegistrationRequest, epoch: int, fenced: bool) -> BrokerRegistered:
     if not request.listeners:
         raise KafkaError(ErrorCode.invalid_registration, "No listeners specified in request")
     listener = request.listeners[0]
@@ -98,9 +110,11 @@ def in_session(cluster: Cluster, broker_id: int) -> bool:
     return not fence_broker(silent, cluster.layers().number(SESSION_TIMEOUT))
 
 
-def heartbeat(cluster: Cluster, request: Message) -> Outcome:
+def heartbeat(
+    cluster: Cluster, request: BrokerHeartbeatRequest
+) -> Outcome[BrokerHeartbeatResponse]:
     """BrokerHeartbeat: the broker is alive; it may serve, or go, if the answer says so."""
-    broker_id: int = request.broker_id
+    broker_id = request.broker_id
     cluster.check_broker_epoch(broker_id, request.broker_epoch)
     session = cluster.session(broker_id)
     session.contact_ns = cluster.clock.monotonic_ns()
@@ -189,9 +203,11 @@ def stale_broker(cluster: Cluster) -> int | None:
     return max(stale, key=lambda broker: silent[broker], default=None)
 
 
-def unregister(cluster: Cluster, request: Message) -> Outcome:
+def unregister(
+    cluster: Cluster, request: UnregisterBrokerRequest
+) -> Outcome[UnregisterBrokerResponse]:
     """UnregisterBroker: out of every ISR and ELR, and out of the cluster."""
-    broker_id: int = request.broker_id
+    broker_id = request.broker_id
     broker = cluster.image.brokers.get(broker_id)
     if broker is None:
         raise KafkaError(

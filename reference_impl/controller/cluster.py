@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Generic
 
 from reference_impl.controller.changes import Circumstances
 from reference_impl.controller.decisions import Election
 from reference_impl.controller.placement import UsableBroker
+from reference_impl.kafka.apis import Answered
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.kafka.message import Message
 from reference_impl.metadata.effective import BrokerLayers, topic_value
 from reference_impl.metadata.image import Image
 from reference_impl.metadata.records import BrokerRegistered, MetadataRecord
@@ -29,10 +30,10 @@ def _nothing() -> None:
 
 
 @dataclass(slots=True, kw_only=True)
-class Outcome:
+class Outcome(Generic[Answered]):
     """What a request comes to: records, the answer, and what to note once they are written."""
 
-    answer: Message
+    answer: Answered
     records: Sequence[MetadataRecord] = ()
     written: Callable[[], None] = _nothing
 

@@ -7,15 +7,15 @@ Where that changes, or a topic's own does, the ELRs it was the measure of are em
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from reference_impl.controller.cluster import Cluster, Outcome
 from reference_impl.controller.decisions import list_config_after
-from reference_impl.kafka.apis import ALTER_CONFIGS, INCREMENTAL_ALTER_CONFIGS, Api
+from reference_impl.kafka.altered_configs import Altered, altered_configs
+from reference_impl.kafka.apis import ALTER_CONFIGS, INCREMENTAL_ALTER_CONFIGS
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.kafka.message import Message
 from reference_impl.metadata.configs import BROKER_CONFIGS, TOPIC_CONFIGS, ConfigError, ConfigType
 from reference_impl.metadata.effective import check_topic_configs
 from reference_impl.metadata.records import (
@@ -26,10 +26,28 @@ from reference_impl.metadata.records import (
 )
 from reference_impl.metadata.topic_names import check_name
 
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import (
+        AlterConfigsRequest,
+        AlterConfigsResponse,
+        IncrementalAlterConfigsRequest,
+        IncrementalAlterConfigsResponse,
+    )
+
 MIN_ISR = "min.insync.replicas"
 MAX_VALUE_BYTES = 32767
 
 Resource = tuple[int, str]
+
+
+class _Named(Protocol):
+    """A resource in a request of either kind."""
+
+    resource_type: int
+    resource_name: str
+
+
+Named = TypeVar("Named", bound=_Named)
 
 
 class Operation(IntEnum):
@@ -50,7 +68,9 @@ def new_topic_configs(cluster: Cluster, topic: str, configs: Mapping[str, str]) 
     return _checked(cluster, (ResourceType.TOPIC, topic), changes, exists=False)
 
 
-def incremental_alter_configs(cluster: Cluster, request: Message) -> Outcome:
+def incremental_alter_configs(
+    cluster: Cluster, request: IncrementalAlterConfigsRequest
+) -> Outcome[IncrementalAlterConfigsResponse]:
     """IncrementalAlterConfigs: one configuration after the other, the rest stays.
 
     An operation that nobody knows spoils the whole request, as it does in Kafka.
@@ -58,21 +78,32 @@ def incremental_alter_configs(cluster: Cluster, request: Message) -> Outcome:
     operations = [one.config_operation for each in request.resources for one in each.configs]
     if not _OPERATIONS.issuperset(operations):
         spoilt = ErrorCode.unknown_server_error
-        api = INCREMENTAL_ALTER_CONFIGS
-        responses = [_response(api, resource, spoilt, None) for resource in request.resources]
-        return Outcome(answer=api.response(responses=responses), records=())
-    return _alter(cluster, request, INCREMENTAL_ALTER_CONFIGS, _incremental)
+        altered = [_altered(resource, spoilt, None) for resource in request.resources]
+        return Outcome(answer=altered_configs(INCREMENTAL_ALTER_CONFIGS, altered), records=())
+    altered, records = _alter(cluster, request.resources, _incremental)
+    return Outcome(
+        answer=altered_configs(INCREMENTAL_ALTER_CONFIGS, altered),
+        records=() if request.validate_only else records,
+    )
 
 
-def alter_configs(cluster: Cluster, request: Message) -> Outcome:
+def alter_configs(cluster: Cluster, request: AlterConfigsRequest) -> Outcome[AlterConfigsResponse]:
     """AlterConfigs: what is not named is removed."""
-    return _alter(cluster, request, ALTER_CONFIGS, _whole)
+    altered, records = _alter(cluster, request.resources, _whole)
+    return Outcome(
+        answer=altered_configs(ALTER_CONFIGS, altered),
+        records=() if request.validate_only else records,
+    )
 
 
-def _alter(cluster: Cluster, request: Message, api: Api, changes_of: Any) -> Outcome:
-    responses = []
+def _alter(
+    cluster: Cluster,
+    resources: Iterable[Named],
+    changes_of: Callable[[Cluster, Named], dict[str, str | None]],
+) -> tuple[list[Altered], list[MetadataRecord]]:
+    altered = []
     records: list[MetadataRecord] = []
-    for resource in request.resources:
+    for resource in resources:
         code, said = ErrorCode.none, None
         try:
             changes = changes_of(cluster, resource)
@@ -82,22 +113,17 @@ def _alter(cluster: Cluster, request: Message, api: Api, changes_of: Any) -> Out
             records += _emptied_elrs(cluster, set_)
         except KafkaError as error:
             code, said = error.code, error.message or None
-        responses.append(_response(api, resource, code, said))
-    answer = api.response(responses=responses)
-    return Outcome(answer=answer, records=() if request.validate_only else records)
+        altered.append(_altered(resource, code, said))
+    return altered, records
 
 
-def _response(api: Api, resource: Any, code: int, said: str | None) -> Message:
-    answer: Message = api.response.AlterConfigsResourceResponse(
-        error_code=code,
-        error_message=said,
-        resource_type=resource.resource_type,
-        resource_name=resource.resource_name,
-    )
-    return answer
+def _altered(resource: _Named, code: int, said: str | None) -> Altered:
+    return Altered(resource.resource_type, resource.resource_name, code, said)
 
 
-def _whole(cluster: Cluster, resource: Any) -> dict[str, str | None]:
+def _whole(
+    cluster: Cluster, resource: AlterConfigsRequest.AlterConfigsResource
+) -> dict[str, str | None]:
     key = (resource.resource_type, resource.resource_name)
     current = cluster.image.config(*key)
     new: dict[str, str | None] = {config.name: config.value for config in resource.configs}
@@ -109,7 +135,9 @@ def _whole(cluster: Cluster, resource: Any) -> dict[str, str | None]:
     return {**changed, **{name: None for name in current if name not in new}}
 
 
-def _incremental(cluster: Cluster, resource: Any) -> dict[str, str | None]:
+def _incremental(
+    cluster: Cluster, resource: IncrementalAlterConfigsRequest.AlterConfigsResource
+) -> dict[str, str | None]:
     key = (resource.resource_type, resource.resource_name)
     current = cluster.image.config(*key)
     changes: dict[str, str | None] = {}
@@ -122,11 +150,12 @@ def _incremental(cluster: Cluster, resource: Any) -> dict[str, str | None]:
     return changes
 
 
-def _operated(resource_type: int, config: Any, old: str | None) -> str | None:
+def _operated(
+    resource_type: int, config: IncrementalAlterConfigsRequest.AlterableConfig, old: str | None
+) -> str | None:
     operation = Operation(config.config_operation)
     if operation is Operation.SET:
-        value: str | None = config.value
-        return value
+        return config.value
     if operation is Operation.DELETE:
         return None
     table = TOPIC_CONFIGS if resource_type == ResourceType.TOPIC else BROKER_CONFIGS
@@ -138,6 +167,8 @@ def _operated(resource_type: int, config: Any, old: str | None) -> str | None:
         )
     parts = [part for part in ((old if old is not None else key.default) or "").split(",") if part]
     append = operation is Operation.APPEND
+    if config.value is None:
+        raise KafkaError(ErrorCode.unknown_server_error)  # no broker hands such a change on
     return ",".join(list_config_after(parts, config.value.split(","), append))
 
 

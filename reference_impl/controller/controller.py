@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID
 
 from reference_impl.controller import (
@@ -25,14 +26,17 @@ from reference_impl.controller import (
 from reference_impl.controller.cluster import Cluster, Outcome
 from reference_impl.controller.metadata_log import LEADER_EPOCH, MetadataLog
 from reference_impl.kafka import apis
+from reference_impl.kafka.apis import Answered, AnyApi, Api, Asked
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.kafka.limits import Limits
-from reference_impl.kafka.message import Message
 from reference_impl.kafka.room import Room
 from reference_impl.kafka.server import Context, Handler, serve
 from reference_impl.metadata.effective import topic_value
 from reference_impl.metadata.records import ConfigSet, MetadataRecord, ResourceType
 from reference_impl.ports import Address, Connection, Ports
+
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import FetchRequest, FetchResponse
 
 METADATA_TOPIC_ID = UUID(int=1)
 
@@ -52,23 +56,32 @@ class ControllerSettings:
     announce: Callable[[Address], None] | None = None
 
 
-Flow = Callable[[Cluster, Message], Outcome]
+Flow: TypeAlias = Callable[[Cluster, Asked], Outcome[Answered]]
+AnyFlow: TypeAlias = Flow[Any, Any]
 
-FLOWS: Mapping[apis.Api, Flow] = {
-    apis.BROKER_REGISTRATION: brokers.register,
-    apis.BROKER_HEARTBEAT: brokers.heartbeat,
-    apis.UNREGISTER_BROKER: brokers.unregister,
-    apis.CREATE_TOPICS: topics.create_topics,
-    apis.CREATE_PARTITIONS: topics.create_partitions,
-    apis.DELETE_TOPICS: topic_deletion.delete_topics,
-    apis.ALTER_CONFIGS: config_changes.alter_configs,
-    apis.INCREMENTAL_ALTER_CONFIGS: config_changes.incremental_alter_configs,
-    apis.ELECT_LEADERS: elections.elect_leaders,
-    apis.ALTER_PARTITION: elections.alter_partition,
-    apis.ALTER_PARTITION_REASSIGNMENTS: reassignments.alter_partition_reassignments,
-    apis.LIST_PARTITION_REASSIGNMENTS: reassignments.list_partition_reassignments,
-    apis.ALLOCATE_PRODUCER_IDS: producer_ids.allocate_producer_ids,
-}
+
+def _flow(api: Api[Asked, Answered], flow: Flow[Asked, Answered]) -> tuple[AnyApi, AnyFlow]:
+    """A row of the table: a flow that takes this API's requests and has its responses."""
+    return api, flow
+
+
+FLOWS: Mapping[AnyApi, AnyFlow] = dict(
+    (
+        _flow(apis.BROKER_REGISTRATION, brokers.register),
+        _flow(apis.BROKER_HEARTBEAT, brokers.heartbeat),
+        _flow(apis.UNREGISTER_BROKER, brokers.unregister),
+        _flow(apis.CREATE_TOPICS, topics.create_topics),
+        _flow(apis.CREATE_PARTITIONS, topics.create_partitions),
+        _flow(apis.DELETE_TOPICS, topic_deletion.delete_topics),
+        _flow(apis.ALTER_CONFIGS, config_changes.alter_configs),
+        _flow(apis.INCREMENTAL_ALTER_CONFIGS, config_changes.incremental_alter_configs),
+        _flow(apis.ELECT_LEADERS, elections.elect_leaders),
+        _flow(apis.ALTER_PARTITION, elections.alter_partition),
+        _flow(apis.ALTER_PARTITION_REASSIGNMENTS, reassignments.alter_partition_reassignments),
+        _flow(apis.LIST_PARTITION_REASSIGNMENTS, reassignments.list_partition_reassignments),
+        _flow(apis.ALLOCATE_PRODUCER_IDS, producer_ids.allocate_producer_ids),
+    )
+)
 
 
 class Controller:
@@ -88,7 +101,7 @@ class Controller:
             await self._write([_first_min_isr(self.cluster)])
         brokers.begin_sessions(self.cluster)
 
-    async def change(self, flow: Flow, request: Message) -> Message:
+    async def change(self, flow: Flow[Asked, Answered], request: Asked) -> Answered:
         """Carry out a request when its turn comes."""
         async with self._turn:
             outcome = flow(self.cluster, request)
@@ -125,10 +138,10 @@ class Controller:
         async with self._turn:
             await self._write(elections.unclean_elections(self.cluster))
 
-    async def fetch(self, context: Context, request: Message) -> Message:
+    async def fetch(self, context: Context, request: FetchRequest) -> FetchResponse:
         """Fetch of the metadata log: waits, if it may, for something to be there."""
         response = apis.FETCH.response
-        answer: Message = response()
+        answer = response()
         for topic in request.topics:
             known = topic.topic_id == METADATA_TOPIC_ID
             partitions = [
@@ -144,8 +157,10 @@ class Controller:
             )
         return answer
 
-    async def _fetched(self, request: Message, asked: Message) -> Message:
-        offset: int = asked.fetch_offset
+    async def _fetched(
+        self, request: FetchRequest, asked: FetchRequest.FetchPartition
+    ) -> FetchResponse.PartitionData:
+        offset = asked.fetch_offset
         if offset == self.cluster.next_offset and request.max_wait_ms > 0:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(request.max_wait_ms / 1000):
@@ -165,17 +180,16 @@ class Controller:
             data.records = await self._log.read(offset, max_bytes=most)
         elif offset != end:
             data.error_code = ErrorCode.offset_out_of_range
-        result: Message = data
-        return result
+        return data
 
-    def handlers(self) -> dict[apis.Api, Handler]:
+    def handlers(self) -> dict[AnyApi, Handler]:
         """What the controller answers."""
-        handlers: dict[apis.Api, Handler] = {api: self._handler(FLOWS[api]) for api in FLOWS}
+        handlers: dict[AnyApi, Handler] = {api: self._handler(FLOWS[api]) for api in FLOWS}
         handlers[apis.FETCH] = self.fetch
         return handlers
 
-    def _handler(self, flow: Flow) -> Handler:
-        async def handle(context: Context, request: Message) -> Message:
+    def _handler(self, flow: Flow[Asked, Answered]) -> Handler:
+        async def handle(context: Context, request: Asked) -> Answered:
             return await self.change(flow, request)
 
         return handle

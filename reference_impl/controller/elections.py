@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from reference_impl.controller.changes import partition_change
 from reference_impl.controller.cluster import Cluster, Outcome
 from reference_impl.controller.decisions import Election, ProposedIsr, accept_alter_partition
 from reference_impl.kafka.apis import ALTER_PARTITION, ELECT_LEADERS
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.kafka.message import Message
 from reference_impl.metadata.image import Topic, changed
 from reference_impl.metadata.records import MetadataRecord, PartitionChanged
+
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import (
+        AlterPartitionRequest,
+        AlterPartitionResponse,
+        ElectLeadersRequest,
+        ElectLeadersResponse,
+    )
 
 PREFERRED = 0
 UNCLEAN = 1
 _KINDS = {PREFERRED: Election.PREFERRED, UNCLEAN: Election.UNCLEAN}
 
 
-def elect_leaders(cluster: Cluster, request: Message) -> Outcome:
+def elect_leaders(cluster: Cluster, request: ElectLeadersRequest) -> Outcome[ElectLeadersResponse]:
     """ElectLeaders: for the partitions named, or for all that have not the leader asked for."""
     if request.election_type not in _KINDS:
         why = f"Unknown election type {request.election_type}"
         return Outcome(answer=_all_refused(request, ErrorCode.invalid_request, why))
     every = request.topic_partitions is None
-    asked = _all_partitions(cluster) if every else request.topic_partitions
+    asked = request.topic_partitions
+    if asked is None:
+        asked = _all_partitions(cluster)
     records: list[MetadataRecord] = []
     answer = ELECT_LEADERS.response()
     for name, partitions in [(entry.topic, entry.partitions) for entry in asked]:
@@ -42,7 +50,7 @@ def elect_leaders(cluster: Cluster, request: Message) -> Outcome:
     return Outcome(answer=answer, records=records)
 
 
-def _all_partitions(cluster: Cluster) -> Sequence[Any]:
+def _all_partitions(cluster: Cluster) -> list[ElectLeadersRequest.TopicPartitions]:
     entry_of = ELECT_LEADERS.request.TopicPartitions
     return [
         entry_of(topic=topic.name, partitions=list(topic.partitions))
@@ -50,8 +58,8 @@ def _all_partitions(cluster: Cluster) -> Sequence[Any]:
     ]
 
 
-def _all_refused(request: Message, code: ErrorCode, why: str) -> Message:
-    answer: Message = ELECT_LEADERS.response(error_code=code)
+def _all_refused(request: ElectLeadersRequest, code: ErrorCode, why: str) -> ElectLeadersResponse:
+    answer = ELECT_LEADERS.response(error_code=code)
     for entry in request.topic_partitions or ():
         results = [_result(partition, code, why) for partition in entry.partitions]
         answer.replica_election_results.append(
@@ -62,11 +70,12 @@ def _all_refused(request: Message, code: ErrorCode, why: str) -> Message:
     return answer
 
 
-def _result(partition: int, code: ErrorCode, said: str | None) -> Message:
-    result: Message = ELECT_LEADERS.response.PartitionResult(
+def _result(
+    partition: int, code: ErrorCode, said: str | None
+) -> ElectLeadersResponse.PartitionResult:
+    return ELECT_LEADERS.response.PartitionResult(
         partition_id=partition, error_code=code, error_message=said
     )
-    return result
 
 
 def _elect(
@@ -113,7 +122,9 @@ def unclean_elections(cluster: Cluster) -> list[PartitionChanged]:
     return [change for change in changes if change is not None]
 
 
-def alter_partition(cluster: Cluster, request: Message) -> Outcome:
+def alter_partition(
+    cluster: Cluster, request: AlterPartitionRequest
+) -> Outcome[AlterPartitionResponse]:
     """AlterPartition: what leaders want their ISRs to be."""
     try:
         cluster.check_broker_epoch(request.broker_id, request.broker_epoch)
@@ -137,10 +148,10 @@ def _altered(
     cluster: Cluster,
     broker_id: int,
     topic: Topic | None,
-    asked: Any,
+    asked: AlterPartitionRequest.PartitionData,
     records: list[MetadataRecord],
-) -> Message:
-    partition: int = asked.partition_index
+) -> AlterPartitionResponse.PartitionData:
+    partition = asked.partition_index
     if topic is None:
         return _not_altered(partition, ErrorCode.unknown_topic_id)
     state = topic.partitions.get(partition)
@@ -164,24 +175,20 @@ def _altered(
         if change.leader is not None and change.leader != broker_id:
             # The new ISR completed a reassignment that takes the leader away.
             return _not_altered(partition, ErrorCode.new_leader_elected)
-    result: Message = ALTER_PARTITION.response.PartitionData(
+    return ALTER_PARTITION.response.PartitionData(
         partition_index=partition,
         leader_id=state.leader,
         leader_epoch=state.leader_epoch,
         isr=list(state.isr),
         partition_epoch=state.partition_epoch,
     )
-    return result
 
 
-def _members(asked: Any) -> tuple[tuple[int, int], ...]:
+def _members(asked: AlterPartitionRequest.PartitionData) -> tuple[tuple[int, int], ...]:
     """Old versions name members without their epochs: −1 stands for any."""
     with_epochs = tuple((m.broker_id, m.broker_epoch) for m in asked.new_isr_with_epochs or ())
     return with_epochs or tuple((member, -1) for member in asked.new_isr or ())
 
 
-def _not_altered(partition: int, code: ErrorCode) -> Message:
-    result: Message = ALTER_PARTITION.response.PartitionData(
-        partition_index=partition, error_code=code
-    )
-    return result
+def _not_altered(partition: int, code: ErrorCode) -> AlterPartitionResponse.PartitionData:
+    return ALTER_PARTITION.response.PartitionData(partition_index=partition, error_code=code)

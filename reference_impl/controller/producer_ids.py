@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from reference_impl.controller.cluster import Cluster, Outcome
 from reference_impl.kafka.apis import ALLOCATE_PRODUCER_IDS
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.kafka.message import Message
 from reference_impl.metadata.records import ProducerIdsAllocated
+
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import (
+        AllocateProducerIdsRequest,
+        AllocateProducerIdsResponse,
+    )
 
 BLOCK_SIZE = 1000
 _LAST = (1 << 63) - 1
 
 
-def allocate_producer_ids(cluster: Cluster, request: Message) -> Outcome:
+def allocate_producer_ids(
+    cluster: Cluster, request: AllocateProducerIdsRequest
+) -> Outcome[AllocateProducerIdsResponse]:
     """AllocateProducerIds: the next block, for a broker in its present life."""
     cluster.check_broker_epoch(request.broker_id, request.broker_epoch)
     first = cluster.image.next_producer_id

@@ -7,7 +7,7 @@ change of the ISR that brings this about completes it (``changes.partition_chang
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from reference_impl.controller.changes import partition_change
 from reference_impl.controller.cluster import Cluster, Outcome
@@ -18,12 +18,21 @@ from reference_impl.kafka.apis import (
     LIST_PARTITION_REASSIGNMENTS,
 )
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.kafka.message import Message
 from reference_impl.metadata.image import PartitionState, Topic
 from reference_impl.metadata.records import MetadataRecord, PartitionChanged
 
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import (
+        AlterPartitionReassignmentsRequest,
+        AlterPartitionReassignmentsResponse,
+        ListPartitionReassignmentsRequest,
+        ListPartitionReassignmentsResponse,
+    )
 
-def alter_partition_reassignments(cluster: Cluster, request: Message) -> Outcome:
+
+def alter_partition_reassignments(
+    cluster: Cluster, request: AlterPartitionReassignmentsRequest
+) -> Outcome[AlterPartitionReassignmentsResponse]:
     """AlterPartitionReassignments: replicas null calls a reassignment off."""
     response = ALTER_PARTITION_REASSIGNMENTS.response
     if not request.topics:
@@ -51,7 +60,12 @@ def alter_partition_reassignments(cluster: Cluster, request: Message) -> Outcome
     return Outcome(answer=answer, records=records)
 
 
-def _alter(cluster: Cluster, name: str, asked: Any, may_resize: bool) -> PartitionChanged | None:
+def _alter(
+    cluster: Cluster,
+    name: str,
+    asked: AlterPartitionReassignmentsRequest.ReassignablePartition,
+    may_resize: bool,
+) -> PartitionChanged | None:
     topic = cluster.image.topics.get(name)
     if topic is None:
         raise KafkaError(
@@ -111,7 +125,9 @@ def _called_off(
     return partition_change(topic.topic_id, partition, state, wanted, around)
 
 
-def list_partition_reassignments(cluster: Cluster, request: Message) -> Outcome:
+def list_partition_reassignments(
+    cluster: Cluster, request: ListPartitionReassignmentsRequest
+) -> Outcome[ListPartitionReassignmentsResponse]:
     """ListPartitionReassignments: of the partitions named, or of all, those under way."""
     response = LIST_PARTITION_REASSIGNMENTS.response
     answer = response(error_message=None)

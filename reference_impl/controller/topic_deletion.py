@@ -6,22 +6,25 @@ Whatever is said twice, in whichever way, is refused: it is not clear what was m
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from reference_impl.controller.cluster import Cluster, Outcome
 from reference_impl.kafka.apis import DELETE_TOPICS
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.kafka.message import Message
 from reference_impl.metadata.records import TopicDeleted
+
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import DeleteTopicsRequest, DeleteTopicsResponse
 
 NO_ID = UUID(int=0)
 _UNKNOWN_NAME = "This server does not host this topic-partition."
 _UNKNOWN_ID = "This server does not host this topic ID."
 
 
-def delete_topics(cluster: Cluster, request: Message) -> Outcome:
+def delete_topics(cluster: Cluster, request: DeleteTopicsRequest) -> Outcome[DeleteTopicsResponse]:
     """DeleteTopics, all versions: old ones give names, new ones names or ids."""
+    asked: list[tuple[str | None, UUID]]
     asked = [(name, NO_ID) for name in request.topic_names or ()]
     asked += [(topic.name, topic.topic_id) for topic in request.topics or ()]
     if cluster.layers().value("delete.topic.enable") is not True:
@@ -53,10 +56,10 @@ def delete_topics(cluster: Cluster, request: Message) -> Outcome:
 
 
 def _sorted_out(
-    asked: list[tuple[Any, UUID]],
-) -> tuple[list[Message], list[str], list[UUID]]:
+    asked: list[tuple[str | None, UUID]],
+) -> tuple[list[DeleteTopicsResponse.DeletableTopicResult], list[str], list[UUID]]:
     """What is refused at sight, then the names and the ids that were given once each."""
-    refused: list[Message] = []
+    refused: list[DeleteTopicsResponse.DeletableTopicResult] = []
     names: list[str] = []
     ids: list[UUID] = []
     for name, topic_id in asked:
@@ -83,14 +86,17 @@ def _sorted_out(
     return refused, once, [topic_id for topic_id, times in id_times.items() if times == 1]
 
 
-def _refused(name: str | None, topic_id: UUID, error: KafkaError) -> Message:
-    result: Message = DELETE_TOPICS.response.DeletableTopicResult(
+def _refused(
+    name: str | None, topic_id: UUID, error: KafkaError
+) -> DeleteTopicsResponse.DeletableTopicResult:
+    return DELETE_TOPICS.response.DeletableTopicResult(
         name=name, topic_id=topic_id, error_code=error.code, error_message=error.message or None
     )
-    return result
 
 
-def _outcome(refused: list[Message], records: list[TopicDeleted]) -> Outcome:
+def _outcome(
+    refused: list[DeleteTopicsResponse.DeletableTopicResult], records: list[TopicDeleted]
+) -> Outcome[DeleteTopicsResponse]:
     result_of = DELETE_TOPICS.response.DeletableTopicResult
     done = [
         result_of(name=record.name, topic_id=record.topic_id, error_message=None)

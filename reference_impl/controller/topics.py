@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from reference_impl.controller.cluster import Cluster, Outcome
@@ -16,15 +16,22 @@ from reference_impl.controller.config_changes import new_topic_configs
 from reference_impl.controller.decisions import place_replicas
 from reference_impl.kafka.apis import CREATE_PARTITIONS, CREATE_TOPICS
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.kafka.message import Message
 from reference_impl.metadata.configs import TOPIC_CONFIGS, ConfigSource
 from reference_impl.metadata.records import MetadataRecord, PartitionCreated, TopicCreated
 from reference_impl.metadata.topic_names import CLUSTER_METADATA, check_name, similar_names
 
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import (
+        CreatePartitionsRequest,
+        CreatePartitionsResponse,
+        CreateTopicsRequest,
+        CreateTopicsResponse,
+    )
+
 MAX_PARTITIONS = 10_000  # of one request
 
 
-def create_topics(cluster: Cluster, request: Message) -> Outcome:
+def create_topics(cluster: Cluster, request: CreateTopicsRequest) -> Outcome[CreateTopicsResponse]:
     """CreateTopics, or with ``validate_only`` what it would say."""
     names = Counter(topic.name for topic in request.topics)
     duplicates = [name for name, times in names.items() if times > 1]
@@ -34,7 +41,7 @@ def create_topics(cluster: Cluster, request: Message) -> Outcome:
             ErrorCode.policy_violation, "Excessively large number of partitions per request."
         )
         return Outcome(answer=_answer([_refused(name, too_many) for name in names]))
-    results: list[Message] = []
+    results: list[CreateTopicsResponse.CreatableTopicResult] = []
     records: list[MetadataRecord] = []
     similar = {similar_names(name): name for name in reversed(cluster.image.topics)}
     for topic in mine:
@@ -54,13 +61,12 @@ def create_topics(cluster: Cluster, request: Message) -> Outcome:
     return Outcome(answer=_answer(results), records=() if request.validate_only else records)
 
 
-def _answer(results: Sequence[Message]) -> Message:
-    answer: Message = CREATE_TOPICS.response(topics=list(results))
-    return answer
+def _answer(results: Sequence[CreateTopicsResponse.CreatableTopicResult]) -> CreateTopicsResponse:
+    return CREATE_TOPICS.response(topics=list(results))
 
 
-def _refused(name: str, error: KafkaError) -> Message:
-    result: Message = CREATE_TOPICS.response.CreatableTopicResult(
+def _refused(name: str, error: KafkaError) -> CreateTopicsResponse.CreatableTopicResult:
+    return CREATE_TOPICS.response.CreatableTopicResult(
         name=name,
         error_code=error.code,
         error_message=error.message or None,
@@ -68,10 +74,11 @@ def _refused(name: str, error: KafkaError) -> Message:
         replication_factor=-1,
         configs=[],
     )
-    return result
 
 
-def _partitions_asked_for(cluster: Cluster, topics: Sequence[Any]) -> int:
+def _partitions_asked_for(
+    cluster: Cluster, topics: Sequence[CreateTopicsRequest.CreatableTopic]
+) -> int:
     default = cluster.layers().number("num.partitions")
     return sum(
         len(topic.assignments)
@@ -80,7 +87,9 @@ def _partitions_asked_for(cluster: Cluster, topics: Sequence[Any]) -> int:
     )
 
 
-def _create_topic(cluster: Cluster, topic: Any) -> tuple[Message, list[MetadataRecord]]:
+def _create_topic(
+    cluster: Cluster, topic: CreateTopicsRequest.CreatableTopic
+) -> tuple[CreateTopicsResponse.CreatableTopicResult, list[MetadataRecord]]:
     name: str = topic.name
     nulls = [config.name for config in topic.configs if config.value is None]
     if nulls:
@@ -88,7 +97,7 @@ def _create_topic(cluster: Cluster, topic: Any) -> tuple[Message, list[MetadataR
             ErrorCode.invalid_config,
             f"Null value not supported for topic configs: {','.join(nulls)}",
         )
-    configs = {config.name: config.value for config in topic.configs}
+    configs = {config.name: config.value or "" for config in topic.configs}
     config_records = new_topic_configs(cluster, name, configs)
     assignments = _manual(cluster, topic) if topic.assignments else _automatic(cluster, topic)
     topic_id = UUID(bytes=cluster.rng.randbytes(16), version=4)
@@ -120,7 +129,7 @@ def _check_new_name(cluster: Cluster, name: str, similar: Mapping[str, str]) -> 
 Assignment = tuple[tuple[int, ...], tuple[int, ...]]  # replicas and the ISR they begin with
 
 
-def _manual(cluster: Cluster, topic: Any) -> list[Assignment]:
+def _manual(cluster: Cluster, topic: CreateTopicsRequest.CreatableTopic) -> list[Assignment]:
     for field, said in (
         ("replication factor", topic.replication_factor),
         ("numPartitions", topic.num_partitions),
@@ -189,7 +198,7 @@ def check_assignment(cluster: Cluster, broker_ids: Sequence[int], factor: int | 
         )
 
 
-def _automatic(cluster: Cluster, topic: Any) -> list[Assignment]:
+def _automatic(cluster: Cluster, topic: CreateTopicsRequest.CreatableTopic) -> list[Assignment]:
     factor, count = topic.replication_factor, topic.num_partitions
     if factor < -1 or factor == 0:
         raise KafkaError(
@@ -238,7 +247,9 @@ def partitions_created(
     ]
 
 
-def _shown(cluster: Cluster, configs: dict[str, str]) -> list[Message]:
+def _shown(
+    cluster: Cluster, configs: dict[str, str]
+) -> list[CreateTopicsResponse.CreatableTopicConfigs]:
     """The configurations a new topic has, as the answer tells them: by name, as they were given."""
     layers = cluster.layers()
     shown = []
@@ -255,10 +266,12 @@ def _shown(cluster: Cluster, configs: dict[str, str]) -> list[Message]:
     return shown
 
 
-def create_partitions(cluster: Cluster, request: Message) -> Outcome:
+def create_partitions(
+    cluster: Cluster, request: CreatePartitionsRequest
+) -> Outcome[CreatePartitionsResponse]:
     """CreatePartitions, or with ``validate_only`` what it would say."""
     names = Counter(topic.name for topic in request.topics)
-    results: list[Message] = []
+    results: list[CreatePartitionsResponse.CreatePartitionsTopicResult] = []
     records: list[MetadataRecord] = []
     result_of = CREATE_PARTITIONS.response.CreatePartitionsTopicResult
     for name, times in names.items():
@@ -279,7 +292,9 @@ def create_partitions(cluster: Cluster, request: Message) -> Outcome:
     return Outcome(answer=answer, records=() if request.validate_only else records)
 
 
-def _enlarged(cluster: Cluster, topic: Any) -> list[PartitionCreated]:
+def _enlarged(
+    cluster: Cluster, topic: CreatePartitionsRequest.CreatePartitionsTopic
+) -> list[PartitionCreated]:
     existing = cluster.image.topics.get(topic.name)
     if existing is None:
         raise KafkaError(ErrorCode.unknown_topic_or_partition)

@@ -14,19 +14,21 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Final, NamedTuple
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from reference_impl.kafka.frames import Header
 from reference_impl.kafka.message import Message
+
+Answered_co = TypeVar("Answered_co", bound=Message, covariant=True)
 
 MOST_WAITING: Final = 64
 """Of one connection; a follower fetches that many batches of 16 KiB at once."""
 
 
-class Later(NamedTuple):
+class Later(NamedTuple, Generic[Answered_co]):
     """What a handler returns that has carried a request out: how to get the answer to it."""
 
-    settle: Callable[[], Awaitable[Message]]
+    settle: Callable[[], Awaitable[Answered_co]]
 
 
 class Answers:
@@ -39,7 +41,7 @@ class Answers:
     ) -> None:
         self._send = send
         self._give_up = give_up
-        self._waiting: deque[tuple[Header, Later | Message]] = deque()
+        self._waiting: deque[tuple[Header, Later[Message] | Message]] = deque()
         self._sending: asyncio.Task[None] | None = None
         self._fewer: asyncio.Future[None] | None = None
         self._failure: Exception | None = None
@@ -47,7 +49,7 @@ class Answers:
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
-    def add(self, header: Header, answer: Later | Message) -> None:
+    def add(self, header: Header, answer: Later[Message] | Message) -> None:
         """Send this one after all others."""
         self._waiting.append((header, answer))
         if self._sending is None:

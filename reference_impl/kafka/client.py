@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import asyncio
 
-from reference_impl.kafka.apis import Api
+from reference_impl.kafka.apis import Answered, Api, Asked
 from reference_impl.kafka.errors import WireError
 from reference_impl.kafka.frames import read_response, request_frame
-from reference_impl.kafka.message import Message
 from reference_impl.ports.network import Address, Connection, Network
 
 
@@ -28,7 +27,9 @@ class Peer:
         self._correlation_id = 0
         self._turn = asyncio.Lock()
 
-    async def ask(self, api: Api, version: int, message: Message, *, timeout_s: float) -> Message:
+    async def ask(
+        self, api: Api[Asked, Answered], version: int, message: Asked, *, timeout_s: float
+    ) -> Answered:
         """The answer; a ConnectionError if there is none in time, waiting for others included.
 
         A message that cannot be written is a WireError.
@@ -40,7 +41,7 @@ class Peer:
             late = f"{self.address} did not answer {api.name} within {timeout_s} s"
             raise ConnectionError(late) from None
 
-    async def _ask(self, api: Api, version: int, message: Message) -> Message:
+    async def _ask(self, api: Api[Asked, Answered], version: int, message: Asked) -> Answered:
         self._correlation_id = number = (self._correlation_id + 1) & 0x7FFFFFFF
         frame = request_frame(api, version, number, self._client_id, message)
         try:

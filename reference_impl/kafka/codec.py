@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar, cast
 
 from reference_impl.kafka.errors import WireError
 from reference_impl.kafka.message import Message, message_classes
@@ -16,8 +16,10 @@ from reference_impl.kafka.readers import MOST_ENTRIES, Data, Reader, read_messag
 from reference_impl.kafka.schema import Struct, struct_of
 from reference_impl.kafka.writers import Pieces, Writer, struct_writer
 
+Root = TypeVar("Root", bound=Message)
 
-class Codec:
+
+class Codec(Generic[Root]):
     """One schema: requests of an API, or responses.
 
     ``load`` gives kio's class of a version. A version that is not among ``versions`` is a KeyError:
@@ -53,9 +55,10 @@ class Codec:
         return message_classes(self.structs)
 
     @cached_property
-    def root(self) -> Any:
+    def root(self) -> type[Root]:
         """The class of whole messages; classes of structures inside are attributes of it."""
-        *inside, root = self.classes.values()
+        *inside, last = self.classes.values()
+        root = cast(type[Root], last)
         for cls in inside:
             setattr(root, cls.__name__, cls)
         return root
@@ -73,23 +76,23 @@ class Codec:
             self._reader(version)
             self._writer(version)
 
-    def decode(self, data: Data, version: int, at: int = 0) -> Message:
+    def decode(self, data: Data, version: int, at: int = 0) -> Root:
         """The message that begins there and ends with the bytes; else a WireError."""
         message, end = self.read(data, version, at)
         if end != len(data):
             raise WireError(f"{len(data) - end} bytes are left over")
         return message
 
-    def read(self, data: Data, version: int, at: int) -> tuple[Message, int]:
+    def read(self, data: Data, version: int, at: int) -> tuple[Root, int]:
         """The message that begins there, and where it ends; else a WireError."""
         reader = self._readers.get(version) or self._reader(version)
         return read_message(reader, data, at, self._most_entries)
 
-    def write(self, message: Message, version: int, out: Pieces) -> None:
+    def write(self, message: Root, version: int, out: Pieces) -> None:
         """Add the pieces of a message."""
         (self._writers.get(version) or self._writer(version))(message, out)
 
-    def encode(self, message: Message, version: int) -> bytes:
+    def encode(self, message: Root, version: int) -> bytes:
         """The bytes of a message."""
         out: Pieces = []
         self.write(message, version, out)

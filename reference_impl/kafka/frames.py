@@ -14,7 +14,7 @@ import struct
 from typing import Final, NamedTuple
 
 from reference_impl.decisions import decision
-from reference_impl.kafka.apis import API_VERSIONS, BY_KEY, Api
+from reference_impl.kafka.apis import API_VERSIONS, BY_KEY, Answered, AnyApi, Api, Asked
 from reference_impl.kafka.errors import WireError
 from reference_impl.kafka.message import Message
 from reference_impl.kafka.readers import UNREADABLE, Data, skip_tags
@@ -33,7 +33,7 @@ _RESPONSE: Final = struct.Struct(">ii")
 class Header(NamedTuple):
     """The header of a request. ``supported``: the API is understood in this version."""
 
-    api: Api
+    api: AnyApi
     version: int
     correlation_id: int
     client_id: str
@@ -80,7 +80,7 @@ def read_header(frame: Data) -> Header:
     return Header(api, version, correlation_id, client_id, supported, at)
 
 
-def _has_tags(api: Api, version: int, supported: bool) -> bool:
+def _has_tags(api: AnyApi, version: int, supported: bool) -> bool:
     if supported:
         return api.requests.header_version(version) == _FLEXIBLE_HEADER
     # Only of ApiVersions are unknown versions answered; newer ones have the newest header.
@@ -88,7 +88,7 @@ def _has_tags(api: Api, version: int, supported: bool) -> bool:
 
 
 def request_frame(
-    api: Api, version: int, correlation_id: int, client_id: str, message: Message
+    api: AnyApi, version: int, correlation_id: int, client_id: str, message: Message
 ) -> bytes:
     """A request, ready to be sent."""
     name = client_id.encode()
@@ -99,7 +99,7 @@ def request_frame(
     return b"".join((_SIZE.pack(sum(map(len, pieces))), *pieces))
 
 
-def response_frame(api: Api, version: int, correlation_id: int, message: Message) -> bytes:
+def response_frame(api: AnyApi, version: int, correlation_id: int, message: Message) -> bytes:
     """A response, ready to be sent."""
     pieces: Pieces = [b""]
     if response_has_tags(api.name, bool(api.responses.header_version(version))):
@@ -110,8 +110,8 @@ def response_frame(api: Api, version: int, correlation_id: int, message: Message
 
 
 async def read_response(
-    connection: Connection, api: Api, version: int, correlation_id: int
-) -> Message:
+    connection: Connection, api: Api[Asked, Answered], version: int, correlation_id: int
+) -> Answered:
     """The response to a request, or a WireError."""
     size = size_in(await connection.read_exactly(_SIZE.size), MAX_FRAME_BYTES)
     frame = await connection.read_long(size)

@@ -6,30 +6,26 @@ keyword; one that no version has is a TypeError, and an AttributeError when it i
 
 A structure inside of another, where it cannot be null, is by default one object that all messages
 share, so that "as by default" is seen at a glance. It cannot be changed: assign a new one.
+
+For the type checker the classes stand in ``kafka.messages``, written by ``kafka.stubs`` from the
+same fields (``fields_of_classes``).
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, dataclass_transform
 
 from reference_impl.kafka.schema import Field, Struct, nested_structs
 
 
+@dataclass_transform(kw_only_default=True)
 class Message:
     """What all messages have in common."""
 
     __slots__ = ()
     _of: ClassVar[type[Message]]  # the class itself, also for the shared default
-
-    if TYPE_CHECKING:  # fields are known by the schema, not by the type checker
-
-        def __init__(self, **fields: Any) -> None: ...
-
-        def __getattr__(self, name: str) -> Any: ...
-
-        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Message) or other._of is not self._of:
@@ -51,35 +47,36 @@ def field_names(cls: type[Message]) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(cls))  # type: ignore[arg-type]
 
 
-def message_classes(versions: Mapping[int, Struct]) -> dict[str, type[Message]]:
-    """The classes of a schema by name, given its root in each version; the root is last."""
-    shapes: dict[str, list[Struct]] = {}
+def fields_of_classes(versions: Mapping[int, Struct]) -> dict[str, list[Field]]:
+    """The fields of each class of a schema, given its root in each version; the root is last.
+
+    Each field is as the newest version has it, in the order in which the newest is read.
+    """
+    fields: dict[str, dict[str, Field]] = {}
     for version in sorted(versions, reverse=True):
         for struct in [*nested_structs(versions[version]), versions[version]]:
-            shapes.setdefault(struct.name, []).append(struct)
+            known = fields.setdefault(struct.name, {})
+            for field in struct.plain + struct.tagged:
+                known.setdefault(field.name, field)
+    return {name: list(known.values()) for name, known in fields.items()}
+
+
+def message_classes(versions: Mapping[int, Struct]) -> dict[str, type[Message]]:
+    """The classes of a schema by name, given its root in each version; the root is last."""
+    fields_of = fields_of_classes(versions)
     classes: dict[str, type[Message]] = {}
 
     def build(name: str) -> type[Message]:
         if name not in classes:
-            fields = _union(shapes[name])
-            for field in fields:
+            for field in fields_of[name]:
                 if field.struct is not None:
                     build(field.struct.name)
-            classes[name] = _message_class(name, fields, classes)
+            classes[name] = _message_class(name, fields_of[name], classes)
         return classes[name]
 
-    for name in shapes:
+    for name in fields_of:
         build(name)
     return classes
-
-
-def _union(shapes: Iterable[Struct]) -> list[Field]:
-    """Each field as the newest version has it; in the order in which the newest is read."""
-    fields: dict[str, Field] = {}
-    for struct in shapes:
-        for field in struct.plain + struct.tagged:
-            fields.setdefault(field.name, field)
-    return list(fields.values())
 
 
 def _message_class(

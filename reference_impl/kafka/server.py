@@ -25,11 +25,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from reference_impl.kafka.answers import Answers, Later
 from reference_impl.kafka.api_versions import answer_api_versions, unsupported_version
-from reference_impl.kafka.apis import API_VERSIONS, PRODUCE, Api
+from reference_impl.kafka.apis import API_VERSIONS, PRODUCE, Answered, AnyApi
 from reference_impl.kafka.errors import KafkaError, WireError
 from reference_impl.kafka.frames import Header, read_header, response_frame
 from reference_impl.kafka.limits import Frame, Limits
@@ -42,19 +42,20 @@ from reference_impl.ports.network import Connection, EndOfStream
 class Context(NamedTuple):
     """Who asks, and in which version of which API."""
 
-    api: Api
+    api: AnyApi
     version: int
     client_id: str
     peer: str
     listener: str
 
 
-Handler = Callable[[Context, Any], Awaitable[Message | Later | None]]
+Answer: TypeAlias = Awaitable[Answered | Later[Answered] | None]
+Handler: TypeAlias = Callable[[Context, Any], Answer[Message]]  # of one API or another
 
 
 async def serve(
     connection: Connection,
-    handlers: Mapping[Api, Handler],
+    handlers: Mapping[AnyApi, Handler],
     *,
     limits: Limits,
     listener: str = "PLAINTEXT",
@@ -86,7 +87,7 @@ async def serve(
 
 async def _serve_one(
     connection: Connection,
-    handlers: Mapping[Api, Handler],
+    handlers: Mapping[AnyApi, Handler],
     limits: Limits,
     listener: str,
     answers: Answers,
@@ -121,7 +122,7 @@ async def _serve_one(
         return await _sent(connection, limits, header, response)
 
 
-async def _read(frame: Frame, handlers: Mapping[Api, Handler]) -> tuple[Header, Message | None]:
+async def _read(frame: Frame, handlers: Mapping[AnyApi, Handler]) -> tuple[Header, Message | None]:
     """The next request; its frame gives its bytes back unless the message keeps any."""
     header, request = _parsed(await frame.read(), handlers)
     if header.api is not PRODUCE:
@@ -129,7 +130,7 @@ async def _read(frame: Frame, handlers: Mapping[Api, Handler]) -> tuple[Header, 
     return header, request
 
 
-def _parsed(frame: Data, handlers: Mapping[Api, Handler]) -> tuple[Header, Message | None]:
+def _parsed(frame: Data, handlers: Mapping[AnyApi, Handler]) -> tuple[Header, Message | None]:
     """A request that is offered; or no message, where ApiVersions has an unknown version."""
     header = read_header(frame)
     api = header.api
@@ -142,22 +143,21 @@ def _parsed(frame: Data, handlers: Mapping[Api, Handler]) -> tuple[Header, Messa
 
 
 async def _handled(
-    handlers: Mapping[Api, Handler], context: Context, request: Message
-) -> Message | Later | None:
+    handlers: Mapping[AnyApi, Handler], context: Context, request: Any
+) -> Message | Later[Message] | None:
     handler = handlers.get(context.api)
     if handler is None:
         return answer_api_versions(context.version, request, handlers)
     return await handler(context, request)
 
 
-def error_response(api: Api, version: int, error: KafkaError) -> Message | None:
+def error_response(api: AnyApi, version: int, error: KafkaError) -> Message | None:
     """A response that says only that; None where the API has a code for each part alone."""
     names = [field.name for field in api.responses.structs[version].fields]
     if "error_code" not in names:
         return None
-    response: Message = api.response(error_code=int(error.code))
-    if "error_message" in names:
-        response.error_message = error.message or None
+    said = {"error_message": error.message or None} if "error_message" in names else {}
+    response: Message = api.response(error_code=int(error.code), **said)
     return response
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from reference_impl.kafka.batches import Bytes
 from reference_impl.kafka.errors import ErrorCode
 from reference_impl.log.log import Appended
 from reference_impl.partitions.writing import Ended, Origin
@@ -55,7 +56,7 @@ class LocalWriter:
         self._replica = replica
         self._must_write = must_write
 
-    async def append(self, records: bytes, *, acks: int, origin: Origin) -> LocalPending:
+    async def append(self, records: Bytes, *, acks: int, origin: Origin) -> LocalPending:
         """Append to the log of the leader, in the epoch in which it leads."""
         appended, leader_epoch = await self._replica.append(
             records, acks=acks, admit=lambda: self._must_write(origin)

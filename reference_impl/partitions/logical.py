@@ -12,6 +12,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from reference_impl.decisions import decision
+from reference_impl.kafka.batches import Bytes
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.metadata.image import PartitionState
 from reference_impl.partitions.local_writer import LocalWriter
@@ -250,7 +251,7 @@ class LogicalPartition(Watched):
 
     # ── appending ────────────────────────────────────────────────────────────────────────────────
 
-    async def append(self, records: bytes, *, acks: int, origin: Origin = Origin.CLIENT) -> Pending:
+    async def append(self, records: Bytes, *, acks: int, origin: Origin = Origin.CLIENT) -> Pending:
         """Append what a producer sent; a KafkaError says why not."""
         kind = self._chosen(origin)
         writer: Writer | None = self._writer

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from reference_impl.decisions import decision
+from reference_impl.kafka.batches import Bytes
 from reference_impl.kafka.errors import ErrorCode
 from reference_impl.partitions.routing import Refuse
 from reference_impl.partitions.views import Role
@@ -84,7 +85,7 @@ class Pending(Protocol):
 class Writer(Protocol):
     """Takes batches of one partition."""
 
-    async def append(self, records: bytes, *, acks: int, origin: Origin) -> Pending:
+    async def append(self, records: Bytes, *, acks: int, origin: Origin) -> Pending:
         """Append what a producer sent; a KafkaError says why not."""
         ...
 

@@ -11,16 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from reference_impl.kafka.apis import FETCH, LIST_OFFSETS
 from reference_impl.kafka.client import Peer
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.kafka.message import Message
 from reference_impl.ports import Clock
 from reference_impl.replication.decisions import EpochEnd
 from reference_impl.replication.partition import Partition
 from reference_impl.replication.watching import Watched, until
+
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import FetchRequest, FetchResponse
 
 FETCH_VERSION = 17
 LIST_OFFSETS_VERSION = 9
@@ -97,8 +100,8 @@ class Fetcher(Watched):
                 ready.append((key, partition, _Asked.about(partition)))
         return ready
 
-    def _request(self, asked: Iterable[tuple[tuple[UUID, int], Partition, _Asked]]) -> Message:
-        topics: dict[UUID, list[Message]] = {}
+    def _request(self, asked: Iterable[tuple[tuple[UUID, int], Partition, _Asked]]) -> FetchRequest:
+        topics: dict[UUID, list[FetchRequest.FetchPartition]] = {}
         for (topic_id, index), _, at in asked:
             topics.setdefault(topic_id, []).append(
                 FETCH.request.FetchPartition(
@@ -113,7 +116,7 @@ class Fetcher(Watched):
         replica = FETCH.request.ReplicaState(
             replica_id=self._settings.broker_id, replica_epoch=self._broker_epoch()
         )
-        request: Message = FETCH.request(
+        request: FetchRequest = FETCH.request(
             replica_state=replica,
             max_wait_ms=self._settings.max_wait_ms,
             min_bytes=self._settings.min_bytes,
@@ -129,7 +132,7 @@ class Fetcher(Watched):
         return request
 
     async def _take(
-        self, answer: Message, asked: dict[tuple[UUID, int], tuple[Partition, _Asked]]
+        self, answer: FetchResponse, asked: dict[tuple[UUID, int], tuple[Partition, _Asked]]
     ) -> None:
         if answer.error_code:
             raise ConnectionError(f"the leader refused a fetch with {answer.error_code}")
@@ -146,7 +149,9 @@ class Fetcher(Watched):
                 except KafkaError:
                     self._rest(key)
 
-    async def _take_one(self, partition: Partition, at: _Asked, data: Message) -> None:
+    async def _take_one(
+        self, partition: Partition, at: _Asked, data: FetchResponse.PartitionData
+    ) -> None:
         if data.error_code == ErrorCode.offset_out_of_range:
             await self._out_of_range(partition, at)
         elif data.error_code:

@@ -11,16 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from reference_impl.kafka.apis import ALTER_PARTITION
 from reference_impl.kafka.client import Peer
 from reference_impl.kafka.errors import ErrorCode
-from reference_impl.kafka.message import Message
 from reference_impl.metadata.image import Broker
 from reference_impl.ports import Clock
 from reference_impl.replication.partition import Partition
 from reference_impl.replication.watching import Watched, until
+
+if TYPE_CHECKING:
+    from reference_impl.kafka.messages import AlterPartitionRequest, AlterPartitionResponse
 
 VERSION = 3
 TIMEOUT_S = 30.0
@@ -92,8 +95,10 @@ class IsrProposals(Watched):
                     self._decided(*known, data)
         return True
 
-    def _request(self, batch: dict[tuple[UUID, int], tuple[Partition, int]]) -> Message:
-        topics: dict[UUID, list[Message]] = {}
+    def _request(
+        self, batch: dict[tuple[UUID, int], tuple[Partition, int]]
+    ) -> AlterPartitionRequest:
+        topics: dict[UUID, list[AlterPartitionRequest.PartitionData]] = {}
         for (topic_id, index), (partition, partition_epoch) in batch.items():
             topics.setdefault(topic_id, []).append(
                 ALTER_PARTITION.request.PartitionData(
@@ -109,7 +114,7 @@ class IsrProposals(Watched):
                     partition_epoch=partition_epoch,
                 )
             )
-        request: Message = ALTER_PARTITION.request(
+        request: AlterPartitionRequest = ALTER_PARTITION.request(
             broker_id=self._broker_id,
             broker_epoch=self._broker_epoch(),
             topics=[
@@ -128,7 +133,9 @@ class IsrProposals(Watched):
         broker = self._brokers.get(replica_id)
         return -1 if broker is None else broker.broker_epoch
 
-    def _decided(self, partition: Partition, sent_at: int, data: Message) -> None:
+    def _decided(
+        self, partition: Partition, sent_at: int, data: AlterPartitionResponse.PartitionData
+    ) -> None:
         if partition.state.partition_epoch != sent_at or not partition.leads:
             return  # the image was faster
         if data.error_code:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
+from reference_impl.kafka.batches import Bytes
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.log.log import Appended, Log, UnexpectedAppendOffset
 from reference_impl.metadata.image import Broker, PartitionState
@@ -151,7 +152,7 @@ class Partition(Watched):
     # ── the leader's side ────────────────────────────────────────────────────────────────────────
 
     async def append(
-        self, records: bytes, *, acks: int, admit: Callable[[], None]
+        self, records: Bytes, *, acks: int, admit: Callable[[], None]
     ) -> tuple[Appended, int]:
         """Append what a producer sent, and in which epoch; a KafkaError says why not.
 
@@ -303,7 +304,7 @@ class Partition(Watched):
     # ── the follower's side ──────────────────────────────────────────────────────────────────────
 
     async def copy(
-        self, records: bytes, *, leader_epoch: int, high_watermark: int, log_start_offset: int
+        self, records: Bytes, *, leader_epoch: int, high_watermark: int, log_start_offset: int
     ) -> None:
         """Append what the leader of that epoch sent, unless another has begun since."""
         async with self._turn:
@@ -319,7 +320,7 @@ class Partition(Watched):
                 await self.log.advance_log_start_offset(log_start_offset)
         self.wake()
 
-    async def _copy_batches(self, records: bytes, leader_epoch: int, leaders_start: int) -> None:
+    async def _copy_batches(self, records: Bytes, leader_epoch: int, leaders_start: int) -> None:
         log = self.log
         try:
             await log.append_as_follower(records, leader_epoch=leader_epoch)

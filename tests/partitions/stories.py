@@ -1,4 +1,4 @@
-"""What toy stories share: a simulated cluster with a storage, and clients that note every answer."""
+"""What toy stories share: a cluster with a storage, and clients that note every answer."""
 
 from __future__ import annotations
 
