@@ -36,16 +36,16 @@ from reference_impl.log.decisions import (
     offset_readable,
     segment_must_roll,
 )
-from reference_impl.log.kept_log import LogMaintenance
 from reference_impl.log.recovery import load
 from reference_impl.log.regions import Region, RegionKind, route_read
 from reference_impl.log.searches import TimestampOffset, first_at_or_after, latest
 from reference_impl.log.segment import Segment
+from reference_impl.log.shortening import LogShortening
 from reference_impl.ports.clock import Clock
 from reference_impl.ports.disk import Disk
 from reference_impl.ports.workers import InPlace, Workers
 
-__all__ = ["Appended", "Log", "TimestampOffset", "UnexpectedAppendOffset"]
+__all__ = ["Appended", "Log", "OffsetNotLocal", "TimestampOffset", "UnexpectedAppendOffset"]
 
 
 class Appended(NamedTuple):
@@ -68,7 +68,14 @@ class UnexpectedAppendOffset(KafkaError):
         self.last_offset = last_offset
 
 
-class Log(LogMaintenance):
+class OffsetNotLocal(KafkaError):
+    """An offset of the log that is not, or not any more, on this disk."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(ErrorCode.offset_moved_to_tiered_storage, message)
+
+
+class Log(LogShortening):
     """See the module. ``high_watermark`` may be set; it stays within the log."""
 
     workers: Workers = InPlace()
@@ -85,8 +92,12 @@ class Log(LogMaintenance):
         log_start_offset: int = 0,
         recovery_point: int = 0,
         workers: Workers | None = None,
+        older_elsewhere: bool = False,
     ) -> Log:
-        """The log in a directory, recovered if it was not closed cleanly; else a new one."""
+        """The log in a directory, recovered if it was not closed cleanly; else a new one.
+
+        Whose ``older_elsewhere`` is, its log start may lie below its first segment.
+        """
         loaded = await load(
             disk,
             directory,
@@ -95,6 +106,7 @@ class Log(LogMaintenance):
             clean=clean,
             log_start_offset=log_start_offset,
             recovery_point=recovery_point,
+            older_elsewhere=older_elsewhere,
         )
         log = cls(disk, directory, config, clock, loaded)
         log.workers = workers or cls.workers
@@ -103,8 +115,8 @@ class Log(LogMaintenance):
 
     @property
     def regions(self) -> tuple[Region, ...]:
-        """Where its offsets are kept: all of them here."""
-        return (Region(kind=RegionKind.LOCAL, start=self.log_start_offset, end=None),)
+        """Which of its offsets are kept here."""
+        return (Region(kind=RegionKind.LOCAL, start=self.local_log_start_offset, end=None),)
 
     # Appending.
 
@@ -255,7 +267,8 @@ class Log(LogMaintenance):
         """Batches from the one that holds ``offset``, of one segment, below the offset ``upto``.
 
         As many bytes as asked for, so that the last batch may be cut; but a first batch that is
-        larger comes whole or, unless there must be one, not at all.
+        larger comes whole or, unless there must be one, not at all. Only what is on this disk can
+        be read here: ``OffsetNotLocal`` for the rest of the log.
         """
         if not offset_readable(offset, self.log_start_offset, self.log_end_offset):
             raise KafkaError(
@@ -263,6 +276,9 @@ class Log(LogMaintenance):
                 f"Received request for offset {offset} for partition {self.partition}, but we "
                 f"only have offsets from {self.log_start_offset} to {self.log_end_offset}.",
             )
+        local = self.local_log_start_offset
+        if offset < local:
+            raise OffsetNotLocal(f"{self.partition} is on this disk from {local} on, not {offset}")
         if offset >= upto or route_read(offset, self.regions) is None:
             return b""
         segments = self._segments
