@@ -189,6 +189,12 @@ def steps_of_a_cut() -> tuple[str, ...]:
     return ("epochs", "producers", "names")
 
 
+@decision("steps-of-a-restart", rules=("KFK-031",))
+def steps_of_a_restart() -> tuple[str, ...]:
+    """What is to be is written down, carried out and made durable before it is forgotten."""
+    return ("write down", "remove", "epochs", "producers", "begin", "done")
+
+
 # Segments.
 
 
@@ -251,6 +257,18 @@ def next_log_start(current: int, asked: int) -> int:
     return max(current, asked)
 
 
+@decision("local-log-start")
+def local_log_start(log_start_offset: int, first_base_offset: int) -> int:
+    """What is below the log start is gone though its segment is there; the rest is on this disk."""
+    return max(log_start_offset, first_base_offset)
+
+
+@decision("local-segment-may-go")
+def local_segment_may_go(next_base_offset: int | None, upto: int) -> bool:
+    """A segment of which there is a copy elsewhere may go as a whole; the active one never."""
+    return next_base_offset is not None and next_base_offset <= upto
+
+
 # Reading.
 
 
@@ -308,3 +326,28 @@ def segment_needs_recovery(clean: bool, next_base_offset: int | None, recovery_p
 def recovery_goes_on(bytes_cut: int, next_offset: int, next_base_offset: int) -> bool:
     """A segment is left only if the one before is whole and ends where it begins."""
     return bytes_cut == 0 and next_offset == next_base_offset
+
+
+@decision("recovered-log-start")
+def recovered_log_start(
+    written_down: int, first_base_offset: int, first_epoch_start: int | None, elsewhere: bool
+) -> int:
+    """A log begins where that was written down, or where what is known of it begins, if later.
+
+    A classic log is known from its first segment on, as is one without epochs. One whose older
+    segments are kept elsewhere is known from its first epoch on, which is cut, and synced, before
+    another log start is written down.
+    """
+    known_from = first_base_offset
+    if elsewhere and first_epoch_start is not None:
+        known_from = first_epoch_start
+    return max(written_down, known_from)
+
+
+@decision("recovered-epochs-end")
+def recovered_epochs_end(log_end_offset: int, empty: bool, elsewhere: bool) -> int:
+    """Epochs that begin at the end of a log have no records and are forgotten.
+
+    Not where the log was begun in one, as all that came before is kept elsewhere.
+    """
+    return log_end_offset + 1 if empty and elsewhere else log_end_offset

@@ -81,14 +81,13 @@ class LeaderEpochs:
         """Forget the epochs that end there or earlier."""
         await self.keep(epochs_from(self.entries, start_offset))
 
-    async def clear(self) -> None:
-        """Forget all of them."""
-        await self.keep(())
-
     async def keep(self, entries: tuple[EpochEntry, ...]) -> None:
         """Know these from now on, and after a crash."""
-        if entries == self.entries:
-            return
+        if entries != self.entries:
+            await self.replace(entries)
+
+    async def replace(self, entries: tuple[EpochEntry, ...]) -> None:
+        """The same, whatever the file says now."""
         lines = [f"{entry.epoch} {entry.start_offset}" for entry in entries]
         await write_checkpoint(self._disk, self._path, lines)
         self.entries = entries

@@ -1,31 +1,25 @@
-"""What keeps a log in order: segments rolled and flushed, the log cut, shortened and closed.
+"""What keeps a log in order: segments rolled and flushed, producers noted, the log closed.
 
-The half of ``Log`` that has nothing to do with what is in the batches. Every change is made so that
-it may stop anywhere: what is left on disk opens as a log that once was, or was about to be.
+With ``log.shortening``, the half of ``Log`` that has nothing to do with what is in the batches.
+Every change is made so that it may stop anywhere: what is left on disk opens as a log that once
+was, or was about to be.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
-from functools import partial
-from types import TracebackType
+from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.log.checkpoints import overwrite_file
 from reference_impl.log.config import LogConfig
-from reference_impl.log.decisions import (
-    last_stable_offset,
-    log_start_may_be,
-    next_log_start,
-    steps_of_a_cut,
-)
+from reference_impl.log.decisions import last_stable_offset, local_log_start
 from reference_impl.log.epochs import LeaderEpochs
 from reference_impl.log.producers import ProducerStates
-from reference_impl.log.recovery import Loaded, load_producers, remove_snapshot
-from reference_impl.log.retention import Reason, deletable, reasons
+from reference_impl.log.recovery import Loaded, load_producers
 from reference_impl.log.segment import SNAPSHOT, Segment, path_of
+from reference_impl.log.turns import Turn
 from reference_impl.ports.clock import Clock
 from reference_impl.ports.disk import Disk
 
@@ -43,6 +37,7 @@ class LogMaintenance:
         self.config = config
         self.epochs: LeaderEpochs = loaded.epochs
         self.producers = ProducerStates(self.partition, config.producer_id_expiration_ms)
+        self.older_elsewhere = loaded.older_elsewhere
         self.log_start_offset = loaded.log_start_offset
         self.log_end_offset = loaded.log_end_offset
         self.recovery_point = loaded.log_end_offset
@@ -54,13 +49,22 @@ class LogMaintenance:
         self._segments = loaded.segments
         self._snapshots = loaded.snapshots
         self._unsynced_snapshots: list[int] = []
-        self._high_watermark = self.log_start_offset
+        self._high_watermark = self.local_log_start_offset
         self._lock = asyncio.Lock()
-        self._turn = _Turn(self)
+        self._turn = Turn(self)
         self._cuts = 0
         self._rolled = False
         self._flushing: asyncio.Task[None] | None = None
         self._closed = False
+
+    @property
+    def local_log_start_offset(self) -> int:
+        """The first offset that is on this disk; ``log_start_offset`` is the first there is at all.
+
+        They differ only where ``older_elsewhere`` says that earlier segments are kept elsewhere.
+        """
+        first = self._segments[0].base_offset if self._segments else self.log_start_offset
+        return local_log_start(self.log_start_offset, first)
 
     @property
     def high_watermark(self) -> int:
@@ -69,7 +73,7 @@ class LogMaintenance:
 
     @high_watermark.setter
     def high_watermark(self, offset: int) -> None:
-        self._high_watermark = max(self.log_start_offset, min(offset, self.log_end_offset))
+        self._high_watermark = max(self.local_log_start_offset, min(offset, self.log_end_offset))
 
     @property
     def last_stable_offset(self) -> int:
@@ -77,11 +81,6 @@ class LogMaintenance:
         return last_stable_offset(
             self.producers.first_unstable_offset, self._high_watermark, self.log_end_offset
         )
-
-    @property
-    def local_log_start_offset(self) -> int:
-        """The first offset on this disk."""
-        return self.log_start_offset
 
     @property
     def size(self) -> int:
@@ -136,7 +135,7 @@ class LogMaintenance:
     async def _take_snapshot(self) -> None:
         """Write down the producers, unless there is nothing new since the last time."""
         offset = self.producers.end_offset
-        if offset <= (self._snapshots[-1] if self._snapshots else self.log_start_offset):
+        if offset <= (self._snapshots[-1] if self._snapshots else self.local_log_start_offset):
             return
         path = path_of(self.directory, offset, SNAPSHOT)
         await overwrite_file(self._disk, path, self.producers.snapshot())
@@ -150,7 +149,7 @@ class LogMaintenance:
             self.producers,
             self._segments,
             self._snapshots,
-            log_start_offset=self.log_start_offset,
+            start_offset=self.local_log_start_offset,
             end_offset=self.log_end_offset,
             now_ms=self._clock.now_ms(),
         )
@@ -232,114 +231,6 @@ class LogMaintenance:
         finally:
             await file.close()
 
-    # Cutting.
-
-    async def truncate_to(self, offset: int) -> None:
-        """Remove every batch that does not end before the offset; for good when it returns."""
-        await self._whatever_happens(self._truncate_to(offset))
-
-    async def _truncate_to(self, offset: int) -> None:
-        async with self._turn:
-            if offset >= self.log_end_offset:
-                await self.epochs.truncate_from_end(self.log_end_offset)
-            elif offset < self._segments[0].base_offset:
-                await self._start_anew_at(offset)
-            else:
-                await self._cut(offset)
-
-    async def _cut(self, offset: int) -> None:
-        self._cuts += 1
-        if self._segments[-1].base_offset > offset:
-            while self._segments[-1].base_offset > offset:
-                await self._segments.pop().remove()
-            # Or they may come back behind a segment that was cut.
-            await self._disk.sync_directory(self.directory)
-        active = self._segments[-1]
-        await active.cut(offset, self._clock.now_ms())
-        await active.sync()
-        end = active.base_offset
-        async for _, batch in active.headers(active.offsets.place_before(offset)):
-            end = batch.next_offset
-        self.log_end_offset = max(end, self._segments[-1].base_offset)
-        self.recovery_point = min(self.recovery_point, self.log_end_offset)
-        self.log_start_offset = min(self.log_start_offset, self.log_end_offset)
-        self.high_watermark = self._high_watermark
-        work: dict[str, Callable[[], Awaitable[None]]] = {
-            "epochs": partial(self.epochs.truncate_from_end, offset),
-            "producers": self._load_producers,
-            "names": partial(self._disk.sync_directory, self.directory),
-        }
-        for step in steps_of_a_cut():
-            await work[step]()
-
-    async def truncate_fully_and_start_at(self, offset: int) -> None:
-        """Remove everything; the log is empty and begins there."""
-        await self._whatever_happens(self._truncate_fully(offset))
-
-    async def _truncate_fully(self, offset: int) -> None:
-        async with self._turn:
-            await self._start_anew_at(offset)
-
-    async def _start_anew_at(self, offset: int) -> None:
-        self._cuts += 1
-        doomed, self._segments = self._segments, []
-        for segment in reversed(doomed):
-            await segment.remove()
-        for snapshot in list(self._snapshots):
-            await remove_snapshot(self._disk, self.directory, self._snapshots, snapshot)
-        await self.epochs.clear()
-        await self._disk.sync_directory(self.directory)
-        now_ms = self._clock.now_ms()
-        self._segments.append(await Segment.create(self._disk, self.directory, offset, now_ms))
-        await self._disk.sync_directory(self.directory)
-        self.log_start_offset = self.log_end_offset = self._high_watermark = offset
-        self._vouch_for(offset)
-        self.producers.reset(offset)
-
-    async def advance_log_start_offset(self, offset: int) -> None:
-        """The log begins there from now on, if that is further than before."""
-        async with self._turn:
-            await self._advance(offset)
-
-    async def _advance(self, offset: int) -> None:
-        if not log_start_may_be(offset, self._high_watermark):
-            raise KafkaError(
-                ErrorCode.offset_out_of_range,
-                f"Cannot increment the log start offset to {offset} of partition "
-                f"{self.partition} since it is larger than the high watermark "
-                f"{self._high_watermark}",
-            )
-        start = next_log_start(self.log_start_offset, offset)
-        if start != self.log_start_offset:
-            self.log_start_offset = start
-            await self.epochs.truncate_from_start(start)
-
-    async def delete_old_segments(self) -> int:
-        """Remove the segments that are too old, too much, or below the log start; how many."""
-        return await self._whatever_happens(self._delete_old_segments())
-
-    async def _delete_old_segments(self) -> int:
-        async with self._turn:
-            now_ms = self._clock.now_ms()
-            why = reasons(self.config, self.log_start_offset, lambda: self.size, now_ms)
-            return sum([await self._delete_for(reason(), now_ms) for reason in why])
-
-    async def _delete_for(self, reason: Reason, now_ms: int) -> int:
-        segments = self._segments
-        count = deletable(segments, self.log_end_offset, self._high_watermark, reason)
-        if not count:
-            return 0
-        if count == len(segments):
-            await self._roll(self.log_end_offset, now_ms)
-        await self._advance(segments[count].base_offset)
-        for _ in range(count):
-            segment = segments.pop(0)
-            await segment.remove()
-            if segment.base_offset in self._snapshots:
-                gone = segment.base_offset
-                await remove_snapshot(self._disk, self.directory, self._snapshots, gone)
-        return count
-
     # The end.
 
     async def close(self, *, clean: bool) -> None:
@@ -374,28 +265,3 @@ class LogMaintenance:
         """Carry a change to its end even if whoever asked for it is cancelled: no half of it is
         a state that the log could go on from."""
         return await asyncio.shield(asyncio.ensure_future(change))
-
-
-class _Turn:
-    """Nobody else changes the log meanwhile; a disk that fails takes it out of service."""
-
-    def __init__(self, log: LogMaintenance) -> None:
-        self._log = log
-
-    async def __aenter__(self) -> None:
-        await self._log._lock.acquire()
-        try:
-            self._log._check_in_service()
-        except KafkaError:
-            self._log._lock.release()
-            raise
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._log._lock.release()
-        if isinstance(error, OSError):
-            raise self._log._out_of_service(error) from error

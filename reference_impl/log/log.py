@@ -36,15 +36,15 @@ from reference_impl.log.decisions import (
     offset_readable,
     segment_must_roll,
 )
-from reference_impl.log.kept_log import LogMaintenance
 from reference_impl.log.recovery import load
 from reference_impl.log.searches import TimestampOffset, first_at_or_after, latest
 from reference_impl.log.segment import Segment
+from reference_impl.log.shortening import LogShortening
 from reference_impl.ports.clock import Clock
 from reference_impl.ports.disk import Disk
 from reference_impl.ports.workers import InPlace, Workers
 
-__all__ = ["Appended", "Log", "TimestampOffset", "UnexpectedAppendOffset"]
+__all__ = ["Appended", "Log", "OffsetNotLocal", "TimestampOffset", "UnexpectedAppendOffset"]
 
 
 class Appended(NamedTuple):
@@ -75,7 +75,14 @@ class UnexpectedAppendOffset(KafkaError):
         self.last_offset = last_offset
 
 
-class Log(LogMaintenance):
+class OffsetNotLocal(KafkaError):
+    """An offset of the log that is not, or not any more, on this disk."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(ErrorCode.offset_moved_to_tiered_storage, message)
+
+
+class Log(LogShortening):
     """See the module. ``high_watermark`` may be set; it stays within the log."""
 
     workers: Workers = InPlace()
@@ -92,8 +99,12 @@ class Log(LogMaintenance):
         log_start_offset: int = 0,
         recovery_point: int = 0,
         workers: Workers | None = None,
+        older_elsewhere: bool = False,
     ) -> Log:
-        """The log in a directory, recovered if it was not closed cleanly; else a new one."""
+        """The log in a directory, recovered if it was not closed cleanly; else a new one.
+
+        Whose ``older_elsewhere`` is, its log start may lie below its first segment.
+        """
         loaded = await load(
             disk,
             directory,
@@ -102,6 +113,7 @@ class Log(LogMaintenance):
             clean=clean,
             log_start_offset=log_start_offset,
             recovery_point=recovery_point,
+            older_elsewhere=older_elsewhere,
         )
         log = cls(disk, directory, config, clock, loaded)
         log.workers = workers or cls.workers
@@ -254,13 +266,19 @@ class Log(LogMaintenance):
     # Reading.
 
     async def read(self, offset: int, *, max_bytes: int, upto: int, at_least_one: bool) -> bytes:
-        """Batches from the one that holds ``offset``, as ``locate`` finds them."""
-        if not offset_readable(offset, self.local_log_start_offset, self.log_end_offset):
+        """Batches from the one that holds ``offset``, as ``locate`` finds them.
+
+        Only what is on this disk can be read here: ``OffsetNotLocal`` for the rest of the log.
+        """
+        if not offset_readable(offset, self.log_start_offset, self.log_end_offset):
             raise KafkaError(
                 ErrorCode.offset_out_of_range,
                 f"Received request for offset {offset} for partition {self.partition}, but we "
                 f"only have offsets from {self.log_start_offset} to {self.log_end_offset}.",
             )
+        local = self.local_log_start_offset
+        if offset < local:
+            raise OffsetNotLocal(f"{self.partition} is on this disk from {local} on, not {offset}")
         if offset >= upto:
             return b""
         found = await self.locate(offset, max_bytes=max_bytes, upto=upto, at_least_one=at_least_one)

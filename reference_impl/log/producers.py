@@ -15,7 +15,7 @@ snapshot that are always written as "no transaction".
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from crc32c import crc32c
@@ -143,23 +143,28 @@ class ProducerStates:
 
     def snapshot(self) -> bytes:
         """The producers in the format of Kafka's snapshot files."""
-        entries = [_COUNT.pack(len(self.producers))]
-        for producer in self.producers.values():
-            last = producer.batches[-1] if producer.batches else AppendedBatch(-1, -1, 0, -1)
-            entries.append(
-                _ENTRY.pack(
-                    producer.producer_id,
-                    producer.epoch,
-                    last.last_sequence,
-                    last.last_offset,
-                    last.offset_delta,
-                    producer.last_timestamp,
-                    _NO_COORDINATOR,
-                    _NO_TRANSACTION,
-                )
+        return snapshot_of(self.producers.values())
+
+
+def snapshot_of(producers: Collection[Producer]) -> bytes:
+    """Producers in the format of Kafka's snapshot files."""
+    entries = [_COUNT.pack(len(producers))]
+    for producer in producers:
+        last = producer.batches[-1] if producer.batches else AppendedBatch(-1, -1, 0, -1)
+        entries.append(
+            _ENTRY.pack(
+                producer.producer_id,
+                producer.epoch,
+                last.last_sequence,
+                last.last_offset,
+                last.offset_delta,
+                producer.last_timestamp,
+                _NO_COORDINATOR,
+                _NO_TRANSACTION,
             )
-        body = b"".join(entries)
-        return _PREFIX.pack(_SNAPSHOT_VERSION, crc32c(body)) + body
+        )
+    body = b"".join(entries)
+    return _PREFIX.pack(_SNAPSHOT_VERSION, crc32c(body)) + body
 
 
 def read_snapshot(data: bytes) -> list[Producer]:

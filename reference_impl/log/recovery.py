@@ -30,12 +30,15 @@ from reference_impl.log.decisions import (
     epochs_with,
     producer_expired,
     producers_need_replay,
+    recovered_epochs_end,
+    recovered_log_start,
     recovery_goes_on,
     segment_needs_recovery,
 )
 from reference_impl.log.epochs import LeaderEpochs
 from reference_impl.log.indexes import CorruptIndex
 from reference_impl.log.producers import CorruptSnapshot, ProducerStates, read_snapshot
+from reference_impl.log.restart import finish_restart
 from reference_impl.log.segment import INDEX, LOG, SNAPSHOT, TIME_INDEX, Segment, path_of
 from reference_impl.ports.disk import Disk
 
@@ -52,6 +55,7 @@ class Loaded:
     log_end_offset: int
     claimed: int  # the highest recovery point that may be written down, true or not
     snapshots: list[int]
+    older_elsewhere: bool  # its log start may lie below its first segment
 
 
 async def load(
@@ -63,16 +67,22 @@ async def load(
     clean: bool,
     log_start_offset: int,
     recovery_point: int,
+    older_elsewhere: bool,
 ) -> Loaded:
     """Bring the log of a directory into a sound state; without one, an empty log is made."""
     if not clean and await disk.names(directory):
         await disk.sync_directory(directory)
+    restarted = await finish_restart(disk, directory, now_ms)
     bases, snapshots = await _tidy(disk, directory)
+    if restarted is not None:
+        log_start_offset = restarted.log_start_offset  # what was written down of it is older
     try:
         epochs = await LeaderEpochs.load(disk, directory)
+        known_from = epochs.entries[0].start_offset if epochs.entries else None
     except CorruptCheckpoint:
-        # The batches know their epochs: read all of them again.
+        # The batches know their epochs: read all of them again. What is elsewhere stays there.
         epochs, clean, recovery_point = LeaderEpochs(disk, directory), False, 0
+        known_from = log_start_offset
     segments = [await Segment.open(disk, directory, base, now_ms) for base in bases]
     entries = await _recover(segments, epochs.entries, config, clean, recovery_point)
     end = await _end_offset(segments) if segments else log_start_offset
@@ -81,8 +91,10 @@ async def load(
         entries, end = (), log_start_offset
     if not segments:
         segments.append(await Segment.create(disk, directory, log_start_offset, now_ms))
-    start = max(log_start_offset, segments[0].base_offset)
-    entries = await _with_earlier(segments, epochs_up_to(entries, end), start)
+    first = segments[0].base_offset
+    start = recovered_log_start(log_start_offset, first, known_from, older_elsewhere)
+    entries = epochs_up_to(entries, recovered_epochs_end(end, end == first, older_elsewhere))
+    entries = await _with_earlier(segments, entries, start)
     await epochs.keep(epochs_from(entries, start))
     return Loaded(
         segments=segments,
@@ -91,6 +103,7 @@ async def load(
         log_end_offset=end,
         claimed=max(recovery_point, end),
         snapshots=snapshots,
+        older_elsewhere=older_elsewhere,
     )
 
 
@@ -245,18 +258,21 @@ async def load_producers(
     segments: Sequence[Segment],
     snapshots: list[int],
     *,
-    log_start_offset: int,
+    start_offset: int,
     end_offset: int,
     now_ms: int,
 ) -> None:
-    """Bring the producers to an offset: by the newest whole snapshot, and the log from there on."""
-    gone = [offset for offset in snapshots if not log_start_offset < offset <= end_offset]
+    """Bring the producers to an offset: by the newest whole snapshot, and the log from there on.
+
+    ``start_offset`` is where the log begins on this disk; a snapshot there tells of what is not.
+    """
+    gone = [offset for offset in snapshots if not start_offset <= offset <= end_offset]
     for offset in gone:
         await remove_snapshot(disk, directory, snapshots, offset)
     if gone:
         # One of a log that ended elsewhere must not come back when this one has grown so far.
         await disk.sync_directory(directory)
-    states.reset(log_start_offset)
+    states.reset(start_offset)
     for offset in reversed(list(snapshots)):
         data = await read_file(disk, path_of(directory, offset, SNAPSHOT))
         try:

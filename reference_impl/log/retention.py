@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from reference_impl.log.config import LogConfig
 from reference_impl.log.decisions import (
+    local_segment_may_go,
     segment_below_start,
     segment_exceeds_size,
     segment_expired,
@@ -48,12 +49,20 @@ def too_old(now_ms: int, retention_ms: int) -> Reason:
     return lambda segment, _: segment_expired(segment.largest_timestamp, now_ms, retention_ms)
 
 
+def kept_elsewhere(upto: int) -> Reason:
+    """It ends there or earlier, and is not the one that is written to."""
+    return lambda _, after: local_segment_may_go(None if after is None else after.base_offset, upto)
+
+
 def reasons(
-    config: LogConfig, log_start_offset: int, log_size: Callable[[], int], now_ms: int
+    config: LogConfig | None, log_start_offset: int, log_size: Callable[[], int], now_ms: int
 ) -> list[Callable[[], Reason]]:
-    """Why segments go, one after the other: each looks at what the one before has left."""
+    """Why segments go, one after the other: each looks at what the one before has left.
+
+    Without a configuration, size and age are another's concern: the log start alone counts.
+    """
     found: list[Callable[[], Reason]] = [lambda: below_start(log_start_offset)]
-    if config.delete:
+    if config is not None and config.delete:
         found.append(lambda: too_much(log_size(), config.retention_bytes))
         found.append(lambda: too_old(now_ms, config.retention_ms))
     return found
@@ -73,3 +82,12 @@ def deletable(
             break
         count += 1
     return count
+
+
+def most_with_snapshot(segments: Sequence[Segment], snapshots: Sequence[int], most: int) -> int:
+    """How many may go at the most, so that a snapshot of the producers lies where the rest begins.
+
+    It may have been lost with power, as long as the segments before could tell the same.
+    """
+    counts = range(most, 0, -1)
+    return next((one for one in counts if segments[one].base_offset in snapshots), 0)

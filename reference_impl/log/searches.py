@@ -51,6 +51,8 @@ async def _first_in(
 
 async def latest(segments: Sequence[Segment], workers: Workers) -> TimestampOffset | None:
     """The first record that has the highest timestamp of all."""
+    if not segments:
+        return None  # it is being restarted
     segment = max(segments, key=lambda each: each.max_timestamp)  # the first of equals
     place = segment.offsets.place_before(segment.max_timestamp_offset)
     async for at, batch in segment.headers(place):

@@ -216,10 +216,14 @@ class Segment:
         """Let go of the file."""
         await self.file.close()
 
-    async def remove(self) -> None:
-        """Take its files away."""
+    async def give_up(self) -> None:
+        """Let go of the file, as it is about to be removed."""
         self.removed = True
         await self.file.close()
+
+    async def remove(self) -> None:
+        """Take its files away."""
+        await self.give_up()
         for suffix in (LOG, INDEX, TIME_INDEX):
             try:
                 await self.disk.remove(self.path(suffix))

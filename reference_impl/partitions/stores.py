@@ -73,6 +73,8 @@ class LocalStore:
     async def measure(self, wanted: Range) -> Measured | StoreRead:
         """Find the segment, and the place in it."""
         log = _log(wanted.partition)
+        if wanted.offset < log.local_log_start_offset:
+            return StoreRead(ReadOutcome.GONE)
         found = await log.locate(
             wanted.offset,
             max_bytes=wanted.max_bytes,

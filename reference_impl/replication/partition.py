@@ -333,7 +333,7 @@ class Partition(Watched):
             # The leader's log starts inside a batch, of which there is only a whole: a log that is
             # empty, or was cut to that start (epochs that were deleted end there), and so has
             # nothing that the leader still has, begins anew with the batch.
-            await log.truncate_fully_and_start_at(error.first_offset)
+            await log.restart_at(error.first_offset)
             await log.append_as_follower(records, leader_epoch=leader_epoch)
 
     async def agree(self, leaders: EpochEnd, *, leader_epoch: int) -> None:
@@ -354,7 +354,7 @@ class Partition(Watched):
             if end < self.log.log_end_offset:
                 await self.log.truncate_to(end)
             elif start > self.log.log_end_offset:
-                await self.log.truncate_fully_and_start_at(start)
+                await self.log.restart_at(start)
 
 
 _NOBODY = PartitionState(replicas=(), isr=(), leader=-1, leader_epoch=-1, partition_epoch=-1)

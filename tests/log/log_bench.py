@@ -140,7 +140,7 @@ class Bench:
 
     def read_all(self) -> list[bytes]:
         found = []
-        at = self.log.log_start_offset
+        at = self.log.local_log_start_offset
         while at < self.log.log_end_offset:
             data = self.read(at)
             if not data:

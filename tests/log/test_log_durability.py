@@ -123,7 +123,7 @@ def test_a_recovery_point_from_before_a_cut_vouches_for_nothing_untrue(start: in
         fill(bench, 8)
         bench.run(bench.log.flush())
         if start is not None:
-            bench.run(bench.log.truncate_fully_and_start_at(start))
+            bench.run(bench.log.restart_at(start))
         written = bench.log.recovery_point
         bench.run(bench.log.truncate_to(1))
         bench.run(grow(bench))

@@ -165,7 +165,7 @@ def test_a_log_that_starts_anew_is_empty_and_begins_where_told(opened: Opened) -
     bench = opened(segment_bytes=2 * SIZE)
     fill(bench, 6)
 
-    bench.run(bench.log.truncate_fully_and_start_at(100))
+    bench.run(bench.log.restart_at(100))
 
     log = bench.log
     assert (log.log_start_offset, log.log_end_offset, log.high_watermark) == (100, 100, 100)
