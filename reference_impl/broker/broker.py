@@ -152,6 +152,7 @@ def _node(ports: Ports, settings: BrokerSettings, storages: Sequence[Storage]) -
         controller=Peer(ports.network, settings.controller, f"broker-{settings.node_id}-isr"),
         broker_epoch=lambda: node.broker_epoch,
         layers=lambda: node.layers,
+        older_elsewhere=lambda topic: any(one.keeps_older(topic) for one in storages),
     )
     node = Node(
         settings=settings,

@@ -24,7 +24,9 @@ from reference_impl.partitions.routing import (
     Refresh,
     Refuse,
     Serve,
+    Wait,
     after_read,
+    after_wait,
 )
 from reference_impl.partitions.stores import Measured, Range, StoreRead
 from reference_impl.partitions.views import FetchReader, Refreshed, RegionKind
@@ -126,6 +128,12 @@ class PartitionRead:
         self.answer.last_stable_offset = bounds.last_stable_offset
         self.answer.log_start_offset = bounds.log_start_offset
 
+    def end(self) -> None:
+        """Time is up: what it still waits for may be an error."""
+        route = self.plan.route
+        if isinstance(route, Wait) and (error := after_wait(route.on, self.partition.role)):
+            self.refuse(error)
+
     def take(self, read: StoreRead) -> None:
         """What a store read of it, or how that ended."""
         then = after_read(read.outcome, self.partition.role, self.again)
@@ -198,10 +206,16 @@ class FetchReads:
         await self._round(reads)
         if asked.follower:
             self._note_follower()
-        if asked.wait_s <= 0 or not reads or self._enough():
-            return
+        if asked.wait_s > 0 and reads and not self._enough():
+            await self._wait()
+        for one in reads:
+            one.end()
+
+    async def _wait(self) -> None:
+        """Until there is enough, or time is up."""
+        reads = self._reads
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + asked.wait_s
+        deadline = loop.time() + self._asked.wait_s
         watched = watched_of([one.partition for one in reads])
         while not self._enough():
             timeout_s = deadline - loop.time()

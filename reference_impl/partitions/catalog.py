@@ -48,6 +48,10 @@ class Storage(Protocol):
         """Hears what happens to partitions, and extends them."""
         ...
 
+    def keeps_older(self, topic: str) -> bool:
+        """Whether offsets of a topic may be kept here that no broker has on its disk any more."""
+        ...
+
     @property
     def stores(self) -> Mapping[RegionKind, Store]:
         """What reads its regions."""

@@ -22,6 +22,7 @@ from reference_impl.log.decisions import offset_readable
 from reference_impl.partitions.views import (
     NO_EPOCH,
     REPLICATED,
+    Bounds,
     FetchReader,
     Refreshed,
     Region,
@@ -141,24 +142,37 @@ def route_read(
         return Refuse(ErrorCode.unknown_server_error)
     if standing.preferred is not None:
         return Empty(preferred=standing.preferred)
-    bounds, ours = standing.bounds, standing.epoch_end
-    if ours is not None:
-        if ours.epoch < 0 or ours.end_offset < 0 or offset < bounds.log_start_offset:
-            return Refuse(ErrorCode.offset_out_of_range)
-        if logs_diverge(EpochEnd(epoch=reader.last_fetched_epoch, end_offset=offset), ours):
-            return Empty(diverging=ours)
+    bounds = standing.bounds
+    if standing.epoch_end is not None:
+        parted = route_diverging(
+            EpochEnd(epoch=reader.last_fetched_epoch, end_offset=offset),
+            standing.epoch_end,
+            bounds.log_start_offset,
+        )
+        if parted is not None:
+            return parted
     region = region_at(offset, regions)
     if region is not None and not region.known:
         error_then = after_refresh(standing.refreshed, standing.role)
         return Refresh(region.kind) if error_then is None else Refuse(error_then)
+    if bounds.log_end_offset < 0:  # a region without bounds is not this broker's to serve
+        return Refuse(ErrorCode.not_leader_or_follower)
     if not offset_readable(offset, bounds.log_start_offset, bounds.log_end_offset):
         return Refuse(ErrorCode.offset_out_of_range)
-    return _within(offset, region, reader, standing)
+    return route_within(offset, region, reader, bounds)
 
 
-def _within(offset: int, region: Region | None, reader: FetchReader, standing: Standing) -> Route:
-    """Of an offset that the log has, or will have next."""
-    bounds = standing.bounds
+@decision("route-diverging", rules=("KFK-070",))
+def route_diverging(fetched: EpochEnd, ours: EpochEnd, log_start_offset: int) -> Route | None:
+    """Where a reader's log parts from ours before its fetch offset; None where it does not."""
+    if ours.epoch < 0 or ours.end_offset < 0 or fetched.end_offset < log_start_offset:
+        return Refuse(ErrorCode.offset_out_of_range)
+    return Empty(diverging=ours) if logs_diverge(fetched, ours) else None
+
+
+@decision("route-within", rules=("KFK-046",))
+def route_within(offset: int, region: Region | None, reader: FetchReader, bounds: Bounds) -> Route:
+    """Where a read of an offset goes that the log has, or will have next."""
     upto = readable_upto(
         reader.kind, bounds.log_end_offset, bounds.high_watermark, bounds.last_stable_offset
     )
@@ -185,6 +199,18 @@ def follower_elsewhere(kind: RegionKind, version: int) -> Route:
     return Refuse(
         ErrorCode.offset_moved_to_tiered_storage if known else ErrorCode.kafka_storage_error
     )
+
+
+@decision("after-wait")
+def after_wait(on: On, role: Role) -> ErrorCode:
+    """What is answered when time is up: nothing new is no error.
+
+    An offset that the log has and nobody can find is one, or the reader would ask for ever.
+    """
+    if on is not On.METADATA:
+        return ErrorCode.none
+    is_leader = role is Role.LEADER
+    return ErrorCode.kafka_storage_error if is_leader else ErrorCode.not_leader_or_follower
 
 
 class ReadOutcome(StrEnum):

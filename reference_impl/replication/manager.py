@@ -65,12 +65,14 @@ class ReplicaManager:
         controller: Peer,
         broker_epoch: Callable[[], int],
         layers: Callable[[], BrokerLayers],
+        older_elsewhere: Callable[[str], bool] = lambda topic: False,
     ) -> None:
         self._ports = ports
         self._image = image
         self._settings = settings
         self._broker_epoch = broker_epoch
         self._layers = layers
+        self._older_elsewhere = older_elsewhere
         self._partitions: dict[Key, Partition] = {}
         self._fetchers: dict[int, tuple[Address, Fetcher, Peer, asyncio.Task[None]]] = {}
         self.background: list[asyncio.Task[None]] = []  # none of them ends while all is well
@@ -211,6 +213,7 @@ class ReplicaManager:
             clean=self._clean,
             log_start_offset=found[checkpoints.LOG_STARTS],
             recovery_point=found[checkpoints.RECOVERY_POINTS],
+            older_elsewhere=self._older_elsewhere(topic),
             workers=self._ports.workers,
         )
         committed = found[checkpoints.HIGH_WATERMARKS]

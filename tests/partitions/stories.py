@@ -12,7 +12,9 @@ from harness.clients.raw import RawClient
 from harness.deployments.plan import DeploymentPlan
 from harness.deployments.simulated_cluster import SimulatedCluster
 from harness.simulation.simulation import Simulation
+from reference_impl.partitions.views import FetchReader
 from reference_impl.ports import Ports
+from reference_impl.replication.decisions import Reader
 
 S = TypeVar("S")
 Seen = tuple[Any, ...]
@@ -92,6 +94,17 @@ class Story(Generic[S]):
             timeout_s=30.0,
         )
         return await self.note(label, asked)
+
+    async def follow(self, label: str, topic: str, offset: int, *, version: int) -> Seen:
+        """Fetch as the replica of broker 2 would, from broker 1, in a version of Fetch."""
+        storage: Any = self.storages[1]
+        partition = storage.partitions[topic][0]
+        reader = FetchReader(
+            Reader.FOLLOWER, 2, version, current_epoch=partition.state.leader_epoch, max_bytes=1
+        )
+        route = partition.plan_read(offset, reader).route
+        self.notes[label] = (type(route).__name__, *route)
+        return self.notes[label]
 
     async def listed(self, label: str, topic: str, timestamp: int, *, at: int) -> Seen:
         """The offset of a timestamp."""

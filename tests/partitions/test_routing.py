@@ -18,6 +18,7 @@ from reference_impl.partitions.routing import (
     admit_reader,
     after_read,
     after_refresh,
+    after_wait,
     follower_elsewhere,
     region_at,
     route_read,
@@ -227,6 +228,18 @@ def test_a_follower_finds_elsewhere_what_its_leader_has_not_on_disk(
     kind: RegionKind, version: int, route: Route
 ) -> None:
     assert follower_elsewhere(kind, version) == route
+
+
+@pytest.mark.parametrize("role", list(Role))
+@pytest.mark.parametrize("on", list(On))
+def test_an_offset_that_nobody_can_find_is_an_error_when_time_is_up(on: On, role: Role) -> None:
+    lost = STORAGE if role is Role.LEADER else ELSEWHERE
+    assert after_wait(on, role) is (lost if on is On.METADATA else ErrorCode.none)
+
+
+def test_a_region_without_bounds_is_not_served() -> None:
+    standing = LEADER._replace(role=Role.NON_REPLICA, bounds=Bounds(-1, -1, -1, -1, -1))
+    assert route_read(0, (TIERED,), CONSUMER, standing) == Refuse(ELSEWHERE)
 
 
 STORAGE, ELSEWHERE = ErrorCode.kafka_storage_error, ErrorCode.not_leader_or_follower

@@ -174,6 +174,9 @@ class ToyWal:
     def participant(self) -> ToyWal:
         return self
 
+    def keeps_older(self, topic: str) -> bool:
+        return False
+
     @property
     def stores(self) -> dict[RegionKind, Store]:
         return {RegionKind.WAL: cast(Store, self)}

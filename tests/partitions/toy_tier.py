@@ -1,0 +1,194 @@
+"""A toy of tiered storage: a region below the local log, one object for each segment.
+
+It exists to prove the seam: segments of a partition whose topic begins with ``tier`` can be moved
+to the object store. Consumers read them there, in a time of their own; followers are told to look
+there; deleted records go there too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from reference_impl.kafka.batches import batches, intact
+from reference_impl.kafka.errors import ErrorCode, KafkaError
+from reference_impl.kafka.records import records
+from reference_impl.log.searches import TimestampOffset
+from reference_impl.partitions.catalog import Authority
+from reference_impl.partitions.logical import Extension, LogicalPartition
+from reference_impl.partitions.participants import Event, RoleChanged, Started
+from reference_impl.partitions.routing import ReadOutcome
+from reference_impl.partitions.searching import Search, SearchEnd
+from reference_impl.partitions.stores import Measured, Range, Store, StoreRead
+from reference_impl.partitions.views import Region, RegionKind
+from reference_impl.ports import Ports
+from reference_impl.ports.object_store import ObjectNotFound, StoreUnavailable
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A segment in the store."""
+
+    start: int
+    end: int
+    key: str
+
+
+class TierExtension(Extension):
+    """What one broker knows of one partition's copied segments."""
+
+    def __init__(self, tier: ToyTier, partition: LogicalPartition) -> None:
+        self.prefix = f"tier/{partition.topic_id}/{partition.index}/"
+        self.segments: list[Copied] = []
+        self._tier = tier
+
+    async def learn(self) -> None:
+        """List what is in the store."""
+        found = await self._tier.ports.object_store.list(self.prefix)
+        self.segments = [copied(one.key) for one in found]
+
+    def regions(self, regions: tuple[Region, ...]) -> tuple[Region, ...]:
+        if not self.segments:
+            return regions
+        start, end = self.segments[0].start, self.segments[-1].end
+        return (*regions, Region(RegionKind.TIERED, start, end))
+
+    async def delete_records(self, before: int) -> None:
+        gone = [one for one in self.segments if one.end <= before]
+        self.segments = [one for one in self.segments if one.end > before]
+        await self._tier.ports.object_store.delete([one.key for one in gone])
+
+    def holding(self, offset: int) -> Copied | None:
+        """The segment with an offset."""
+        return next((one for one in self.segments if one.start <= offset < one.end), None)
+
+
+def copied(key: str) -> Copied:
+    """What the name of an object says."""
+    start, _, end = key.rpartition("/")[2].partition("-")
+    return Copied(int(start), int(end), key)
+
+
+class ToyTier:
+    """The storage of one broker; ``peers`` are those of all brokers, this one too."""
+
+    def __init__(self, peers: list[ToyTier], ports: Ports, broker_id: int) -> None:
+        self.ports = ports
+        self.broker_id = broker_id
+        self.partitions: dict[str, tuple[LogicalPartition, TierExtension]] = {}
+        self.delay_s = 0.0
+        self._peers = peers
+        peers.append(self)
+
+    @property
+    def participant(self) -> ToyTier:
+        return self
+
+    def keeps_older(self, topic: str) -> bool:
+        return topic.startswith("tier")
+
+    @property
+    def stores(self) -> dict[RegionKind, Store]:
+        return {RegionKind.TIERED: cast(Store, self)}
+
+    @property
+    def authorities(self) -> dict[RegionKind, Authority]:
+        return {}
+
+    async def hear(self, partition: LogicalPartition, event: Event) -> None:
+        if not self.keeps_older(partition.topic):
+            return
+        if isinstance(event, Started):
+            extension = TierExtension(self, partition)
+            partition.extensions = (extension,)
+            self.partitions[partition.topic] = (partition, extension)
+        elif isinstance(event, RoleChanged):
+            await self.partitions[partition.topic][1].learn()
+
+    async def move(self, topic: str, *, keep: int = 1) -> None:
+        """Copy all segments but the last ones, then remove them from this disk."""
+        partition, extension = self.partitions[topic]
+        assert partition.replica is not None
+        log = partition.replica.log
+        for segment, after in zip(log.segments[:-keep], log.segments[1:], strict=False):
+            data = await segment.file.read(0, segment.size)
+            name = f"{segment.base_offset:020}-{after.base_offset:020}"
+            await self.ports.object_store.put(extension.prefix + name, data)
+        for peer in self._peers:
+            if topic in peer.partitions:
+                await peer.partitions[topic][1].learn()
+        await log.delete_local_segments(log.segments[-keep].base_offset)
+
+    # ── store ────────────────────────────────────────────────────────────────────────────────────
+
+    async def measure(self, wanted: Range) -> Measured | StoreRead:
+        found = self.partitions[wanted.partition.topic][1].holding(wanted.offset)
+        if found is None:
+            return StoreRead(ReadOutcome.GONE)
+        return Measured(wanted, wanted.max_bytes, found)
+
+    async def read_many(
+        self, ranges: Sequence[Measured], *, timeout_s: float
+    ) -> Sequence[StoreRead]:
+        return await asyncio.gather(*(self._read(one, timeout_s) for one in ranges))
+
+    async def _read(self, one: Measured, timeout_s: float) -> StoreRead:
+        try:
+            async with asyncio.timeout(timeout_s):
+                data = await self._get(cast(Copied, one.where).key)
+        except TimeoutError:
+            return StoreRead(ReadOutcome.LATE)
+        except ObjectNotFound:
+            await self.partitions[one.range.partition.topic][1].learn()
+            return StoreRead(ReadOutcome.GONE)
+        try:
+            return self._cut(data, one.range)
+        except KafkaError:
+            return StoreRead(ReadOutcome.CORRUPT)
+
+    async def _get(self, key: str) -> bytes:
+        await asyncio.sleep(self.delay_s)
+        while True:
+            try:
+                return await self.ports.object_store.get(key)
+            except StoreUnavailable:
+                await asyncio.sleep(0.05)
+
+    def _cut(self, data: bytes, wanted: Range) -> StoreRead:
+        found = b""
+        for at, batch in batches(data):
+            if not intact(data, at, batch):
+                return StoreRead(ReadOutcome.CORRUPT)
+            if batch.last_offset < wanted.offset or batch.base_offset >= wanted.upto:
+                continue
+            if len(found) + batch.size > wanted.max_bytes and (found or not wanted.at_least_one):
+                break
+            found += data[at : at + batch.size]
+        return StoreRead(ReadOutcome.RECORDS if found else ReadOutcome.CORRUPT, found)
+
+    async def find_timestamp_many(
+        self, wanted: Sequence[tuple[LogicalPartition, Search, int]], *, timeout_s: float
+    ) -> Sequence[SearchEnd]:
+        return await asyncio.gather(*(self._find(*one, timeout_s) for one in wanted))
+
+    async def _find(
+        self, partition: LogicalPartition, search: Search, timestamp: int, timeout_s: float
+    ) -> SearchEnd:
+        try:
+            async with asyncio.timeout(timeout_s):
+                for segment in self.partitions[partition.topic][1].segments:
+                    data = await self._get(segment.key)
+                    for at, batch in batches(data):
+                        for one in records(data, at):
+                            within = search.start <= one.offset < search.end
+                            if one.timestamp >= timestamp and within:
+                                epoch = batch.partition_leader_epoch
+                                found = TimestampOffset(
+                                    timestamp=one.timestamp, offset=one.offset, leader_epoch=epoch
+                                )
+                                return SearchEnd(found)
+        except (TimeoutError, ObjectNotFound, KafkaError):
+            return SearchEnd(error=ErrorCode.kafka_storage_error)
+        return SearchEnd()
