@@ -45,6 +45,7 @@ AREAS = (
     "reference_impl.controller.decisions",
     "reference_impl.metadata.topic_names",
     "reference_impl.replication.decisions",
+    "reference_impl.replication.following",
 )
 
 

@@ -263,13 +263,17 @@ class ReplicaManager:
         self, leader: int, address: Address
     ) -> tuple[Address, Fetcher, Peer, asyncio.Task[None]]:
         client_id = f"broker-{self._settings.broker_id}-fetcher-0"
-        peer = Peer(self._ports.network, address, client_id)
+
+        def connect() -> Peer:
+            return Peer(self._ports.network, address, client_id)
 
         def following() -> Iterable[Partition]:
             return [one for one in self._partitions.values() if one.state.leader == leader]
 
+        peer = connect()
         fetcher = Fetcher(
             peer=peer,
+            connect=connect,
             settings=self._settings.fetcher,
             clock=self._ports.clock,
             partitions=following,
