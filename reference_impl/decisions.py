@@ -49,6 +49,7 @@ AREAS = (
     "reference_impl.controller.decisions",
     "reference_impl.metadata.topic_names",
     "reference_impl.replication.decisions",
+    "reference_impl.replication.following",
 )
 
 

@@ -36,7 +36,7 @@ from reference_impl.kafka.room import Room
 from reference_impl.kafka.server import Handler, serve
 from reference_impl.metadata.effective import BrokerLayers
 from reference_impl.metadata.image import Image
-from reference_impl.partitions.catalog import Partitions, Storage, StorageFactory
+from reference_impl.partitions.catalog import Partitions, Storage, StorageFactory, kept_elsewhere
 from reference_impl.ports import Address, Connection, Ports
 from reference_impl.replication.fetcher import FetcherSettings
 from reference_impl.replication.manager import ReplicaManager, ReplicationSettings
@@ -152,7 +152,7 @@ def _node(ports: Ports, settings: BrokerSettings, storages: Sequence[Storage]) -
         controller=Peer(ports.network, settings.controller, f"broker-{settings.node_id}-isr"),
         broker_epoch=lambda: node.broker_epoch,
         layers=lambda: node.layers,
-        older_elsewhere=lambda topic: any(one.keeps_older(topic) for one in storages),
+        elsewhere=kept_elsewhere(storages),
     )
     node = Node(
         settings=settings,

@@ -96,18 +96,20 @@ class PartitionRead:
         """Whether its reader would notice anything that happened since it was planned."""
         return self.partition.shows(self.reader.kind) != self._seen
 
-    def refuse(self, error: ErrorCode) -> None:
-        """It is answered with an error, and without bounds."""
+    def refuse(self, error: ErrorCode, *, told: bool = False) -> None:
+        """It is answered with an error, and with the bounds of the log if they are told."""
         self.answer = refused(self.request.partition, error)
+        if told:
+            self._tell_bounds()
 
     def begin(self) -> None:
         """An answer without records, which says what the route says."""
         route, answer = self.plan.route, self._blank()
         self.answer = answer
         if isinstance(route, Refuse):
-            self.refuse(route.error)
+            self.refuse(route.error, told=route.told)
             return
-        self.tell_bounds()
+        self._tell_bounds()
         if self.reader.kind is Reader.COMMITTED:
             answer.aborted_transactions = []
         if isinstance(route, Empty):
@@ -120,9 +122,11 @@ class PartitionRead:
                 )
 
     def tell_bounds(self) -> None:
-        """The bounds of the log as they are now."""
-        if self.answer.error_code:
-            return
+        """The bounds of the log as they are now, unless it is answered with an error."""
+        if not self.answer.error_code:
+            self._tell_bounds()
+
+    def _tell_bounds(self) -> None:
         bounds = self.partition.bounds(self.reader.kind)
         self.answer.high_watermark = bounds.high_watermark
         self.answer.last_stable_offset = bounds.last_stable_offset
@@ -132,14 +136,14 @@ class PartitionRead:
         """Time is up: what it still waits for may be an error."""
         route = self.plan.route
         if isinstance(route, Wait) and (error := after_wait(route.on, self.partition.role)):
-            self.refuse(error)
+            self.refuse(error, told=True)
 
     def take(self, read: StoreRead) -> None:
         """What a store read of it, or how that ended."""
         then = after_read(read.outcome, self.partition.role, self.again)
         self.again = then is After.ROUTE_AGAIN
         if isinstance(then, ErrorCode):
-            self.refuse(then)
+            self.refuse(then, told=True)
         elif then is After.ANSWER:
             self.answer.records = read.records
             if self.reader.kind is Reader.COMMITTED:

@@ -166,14 +166,14 @@ class Log(LogShortening):
         )
 
     async def append_as_follower(
-        self, records: Bytes, *, leader_epoch: int | None = None
+        self, records: Bytes, *, leader_epoch: int | None = None, upto: int | None = None
     ) -> Appended:
         """Write what a leader has written, as it is.
 
         Given the epoch in which it was fetched, batches of later ones are left out: they come from
-        a leader that has lost its leadership meanwhile.
+        a leader that has lost its leadership meanwhile. So are those that reach beyond ``upto``.
         """
-        found = self._checked(records, leader_epoch)
+        found = self._checked(records, leader_epoch, upto)
         if not found:
             return self._appended(-1, -1, NO_TIMESTAMP, 0)
         async with self._turn:
@@ -190,10 +190,14 @@ class Log(LogShortening):
         first, last = found[0][1].base_offset, found[-1][1].last_offset
         return self._appended(first, last, NO_TIMESTAMP, size)
 
-    def _checked(self, records: Bytes, leader_epoch: int | None) -> list[tuple[int, Batch]]:
+    def _checked(
+        self, records: Bytes, leader_epoch: int | None, upto: int | None
+    ) -> list[tuple[int, Batch]]:
         found: list[tuple[int, Batch]] = []
         for at, batch in batches(records):
             if leader_epoch is not None and batch.partition_leader_epoch > leader_epoch:
+                break
+            if upto is not None and batch.next_offset > upto:
                 break
             if not admit_checksum(intact(records, at, batch)):
                 raise KafkaError(

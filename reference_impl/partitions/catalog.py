@@ -27,7 +27,9 @@ from reference_impl.partitions.participants import (
 from reference_impl.partitions.stores import LocalStore, Store
 from reference_impl.partitions.views import Refreshed, RegionKind, Role
 from reference_impl.ports import Ports
+from reference_impl.replication.fetcher import KeptElsewhere
 from reference_impl.replication.manager import ReplicaManager
+from reference_impl.replication.partition import Partition
 
 Key = tuple[UUID, int]
 
@@ -48,8 +50,9 @@ class Storage(Protocol):
         """Hears what happens to partitions, and extends them."""
         ...
 
-    def keeps_older(self, topic: str) -> bool:
-        """Whether offsets of a topic may be kept here that no broker has on its disk any more."""
+    @property
+    def elsewhere(self) -> KeptElsewhere:
+        """What replicas are told of offsets that it keeps."""
         ...
 
     @property
@@ -65,6 +68,21 @@ class Storage(Protocol):
 
 StorageFactory = Callable[[Ports, int], Storage]
 """Makes the storage of one broker from its ports and its id."""
+
+
+def kept_elsewhere(storages: Sequence[Storage]) -> KeptElsewhere:
+    """What replicas are told, by whichever storage has something to say of a topic."""
+    told = [one.elsewhere for one in storages]
+
+    def boundary_of(replica: Partition) -> int | None:
+        known = [one.boundary_of(replica) for one in told]
+        return next((one for one in known if one is not None), None)
+
+    return KeptElsewhere(
+        older=lambda topic: any(one.older(topic) for one in told),
+        remote_aux=next((one.remote_aux for one in told if one.remote_aux is not None), None),
+        boundary_of=boundary_of,
+    )
 
 
 class Partitions:

@@ -77,9 +77,10 @@ class Refresh(NamedTuple):
 
 
 class Refuse(NamedTuple):
-    """An error instead of an answer."""
+    """An error instead of records; ``told`` if the reader learns the bounds of the log with it."""
 
     error: ErrorCode
+    told: bool = False
 
 
 Route = Serve | Empty | Wait | Refresh | Refuse
@@ -196,9 +197,8 @@ def follower_elsewhere(kind: RegionKind, version: int) -> Route:
     if kind is not RegionKind.TIERED:
         return Empty()
     known = version >= FIRST_WITH_MOVED_OFFSETS
-    return Refuse(
-        ErrorCode.offset_moved_to_tiered_storage if known else ErrorCode.kafka_storage_error
-    )
+    error = ErrorCode.offset_moved_to_tiered_storage if known else ErrorCode.kafka_storage_error
+    return Refuse(error, told=True)
 
 
 @decision("after-wait")

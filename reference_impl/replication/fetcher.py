@@ -2,23 +2,35 @@
 
 Each round is one Fetch with the partition's leader epoch and the epoch of the follower's last
 record. The leader answers with records, or with the epoch where the two logs part; then the
-follower cuts its log and asks again. A partition that met an error rests for a while, the others
-go on. What the image says about a partition (another leader, another epoch) takes effect with the
-next round: an answer to an earlier epoch changes nothing any more.
+follower cuts its log and asks again. What each answer leads to, the table in ``following`` says.
+Whatever needs another question, or somebody else's storage, leaves the loop: it is a task of that
+partition, on a connection of its own, which is not fetched meanwhile; the others go on. A partition
+that met an error rests for a while. What the image says about a partition (another leader, another
+epoch) takes effect with the next round: an answer to an earlier epoch changes nothing any more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 from reference_impl.kafka.apis import FETCH, LIST_OFFSETS
 from reference_impl.kafka.client import Peer
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.ports import Clock
+from reference_impl.replication.copying import FollowerPosition, RestartPoint
 from reference_impl.replication.decisions import EpochEnd
+from reference_impl.replication.following import (
+    FollowEvent,
+    Following,
+    boundary_reached,
+    earliest_to_ask_for,
+    fetch_answer_means,
+)
 from reference_impl.replication.partition import Partition
 from reference_impl.replication.watching import Watched, until
 
@@ -30,6 +42,8 @@ LIST_OFFSETS_VERSION = 9
 LATEST, EARLIEST_LOCAL = -1, -4
 NO_SESSION, FINAL_EPOCH = 0, -1
 _REFETCH = (TimeoutError, ConnectionError)
+
+Key = tuple[UUID, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,28 +59,76 @@ class FetcherSettings:
     timeout_ms: int = 30_000
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeadersStart:
+    """Where a leader's log begins: at all, and on its disk, in the epoch of that offset."""
+
+    log_start_offset: int
+    local_log_start_offset: int
+    local_log_start_epoch: int
+
+
+class RemoteAux(Protocol):
+    """Who knows the epochs and producers of offsets that are kept elsewhere."""
+
+    async def build(
+        self, partition: Partition, *, leader_epoch: int, leader: LeadersStart
+    ) -> RestartPoint:
+        """Where a follower goes on, and with what; a KafkaError if that cannot be known now."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptElsewhere:
+    """What replicas are told of offsets that their logs do not hold; by default there are none.
+
+    ``older`` says of a topic whether its log may start before the first offset on a disk;
+    ``boundary_of`` where a follower has to stop, as what follows is not kept in logs.
+    """
+
+    older: Callable[[str], bool] = lambda topic: False
+    remote_aux: RemoteAux | None = None
+    boundary_of: Callable[[Partition], int | None] = lambda partition: None
+
+
 class Fetcher(Watched):
-    """Copies from one leader whatever ``partitions()`` says follows it now."""
+    """Copies from one leader whatever ``partitions()`` says follows it now.
+
+    ``peer`` is for fetches alone; ``connect`` makes another connection to the same leader.
+    """
 
     def __init__(
         self,
         *,
         peer: Peer,
+        connect: Callable[[], Peer],
         settings: FetcherSettings,
         clock: Clock,
         partitions: Callable[[], Iterable[Partition]],
         broker_epoch: Callable[[], int],
+        elsewhere: KeptElsewhere,
     ) -> None:
         super().__init__()
         self._peer = peer
+        self._connect = connect
+        self._remote_aux = elsewhere.remote_aux
+        self._boundary_of = elsewhere.boundary_of
+        self._work: dict[Key, _Work] = {}
         self._settings = settings
         self._clock = clock
         self._partitions = partitions
         self._broker_epoch = broker_epoch
-        self._rests_until_ns: dict[tuple[UUID, int], int] = {}
+        self._rests_until_ns: dict[Key, int] = {}
 
     async def run(self) -> None:
         """Copy for ever."""
+        try:
+            await self._copy()
+        finally:
+            for work in self._work.values():
+                work.give_up()
+
+    async def _copy(self) -> None:
         while True:
             asked = self._ready()
             if not asked:
@@ -86,21 +148,25 @@ class Fetcher(Watched):
     def roles_changed(self) -> None:
         """Partitions may have come or gone, or begun another epoch: nobody rests any longer."""
         self._rests_until_ns.clear()
+        now = {(one.topic_id, one.index): one.state.leader_epoch for one in self._partitions()}
+        for key, work in self._work.items():
+            if now.get(key) != work.leader_epoch:
+                work.give_up()
         self.wake()
 
     def _ready_now(self) -> bool:
         return bool(self._ready())
 
-    def _ready(self) -> list[tuple[tuple[UUID, int], Partition, _Asked]]:
+    def _ready(self) -> list[tuple[Key, Partition, FollowerPosition]]:
         now = self._clock.monotonic_ns()
         ready = []
         for partition in self._partitions():
             key = (partition.topic_id, partition.index)
-            if self._rests_until_ns.get(key, 0) <= now:
-                ready.append((key, partition, _Asked.about(partition)))
+            if partition.following.fetches and self._rests_until_ns.get(key, 0) <= now:
+                ready.append((key, partition, partition.position))
         return ready
 
-    def _request(self, asked: Iterable[tuple[tuple[UUID, int], Partition, _Asked]]) -> FetchRequest:
+    def _request(self, asked: Iterable[tuple[Key, Partition, FollowerPosition]]) -> FetchRequest:
         topics: dict[UUID, list[FetchRequest.FetchPartition]] = {}
         for (topic_id, index), _, at in asked:
             topics.setdefault(topic_id, []).append(
@@ -132,7 +198,7 @@ class Fetcher(Watched):
         return request
 
     async def _take(
-        self, answer: FetchResponse, asked: dict[tuple[UUID, int], tuple[Partition, _Asked]]
+        self, answer: FetchResponse, asked: dict[Key, tuple[Partition, FollowerPosition]]
     ) -> None:
         if answer.error_code:
             raise ConnectionError(f"the leader refused a fetch with {answer.error_code}")
@@ -142,39 +208,121 @@ class Fetcher(Watched):
                 if key not in asked:
                     continue
                 partition, at = asked[key]
-                if _Asked.about(partition) != at:
+                if partition.position != at:
                     continue  # its log or its leader changed meanwhile
-                try:
-                    await self._take_one(partition, at, data)
-                except KafkaError:
-                    self._rest(key)
+                await self._take_one(key, partition, at, data)
 
     async def _take_one(
-        self, partition: Partition, at: _Asked, data: FetchResponse.PartitionData
+        self,
+        key: Key,
+        partition: Partition,
+        at: FollowerPosition,
+        data: FetchResponse.PartitionData,
     ) -> None:
-        if data.error_code == ErrorCode.offset_out_of_range:
-            await self._out_of_range(partition, at)
-        elif data.error_code:
-            raise KafkaError(ErrorCode(data.error_code))
-        elif data.diverging_epoch.epoch >= 0:
-            end = EpochEnd(
-                epoch=data.diverging_epoch.epoch, end_offset=data.diverging_epoch.end_offset
-            )
-            await partition.agree(end, leader_epoch=at.leader_epoch)
-        else:
-            await partition.copy(
-                data.records or b"",
-                leader_epoch=at.leader_epoch,
-                high_watermark=data.high_watermark,
-                log_start_offset=data.log_start_offset,
-            )
+        diverges = data.diverging_epoch.epoch >= 0
+        builds_aux = self._remote_aux is not None
+        event = fetch_answer_means(ErrorCode(data.error_code), diverges, builds_aux)
+        if not partition.following.happened(event, at.leader_epoch):
+            return
+        match event:
+            case FollowEvent.RECORDS:
+                await self._do(key, partition, at, self._records(partition, at, data))
+            case FollowEvent.DIVERGING_EPOCH:
+                await self._do(key, partition, at, self._diverging(partition, at, data))
+            case FollowEvent.OUT_OF_RANGE:
+                self._begin(key, partition, at, partial(self._out_of_range, partition, at))
+            case FollowEvent.MOVED_TO_TIERED_STORAGE:
+                start = data.log_start_offset
+                self._begin(key, partition, at, partial(self._moved, partition, at, start))
+            case _:
+                self._rest(key)
 
-    async def _out_of_range(self, partition: Partition, at: _Asked) -> None:
-        end = await self._leaders_offset(partition, at, LATEST)
-        start = await self._leaders_offset(partition, at, EARLIEST_LOCAL)
-        await partition.restart_at(start, end, leader_epoch=at.leader_epoch)
+    # What follows from an answer.
 
-    async def _leaders_offset(self, partition: Partition, at: _Asked, timestamp: int) -> int:
+    async def _do(
+        self, key: Key, partition: Partition, at: FollowerPosition, work: Awaitable[None]
+    ) -> None:
+        """Carry it to its end, and note what became of it."""
+        done = False
+        try:
+            await work
+            done = True
+        except (KafkaError, *_REFETCH):
+            self._rest(key)
+        finally:
+            event = FollowEvent.WORK_DONE if done else FollowEvent.WORK_FAILED
+            partition.following.happened(event, at.leader_epoch)
+
+    def _begin(
+        self,
+        key: Key,
+        partition: Partition,
+        at: FollowerPosition,
+        work: Callable[[], Awaitable[None]],
+    ) -> None:
+        """The same, while the loop goes on."""
+
+        async def run() -> None:
+            try:
+                await self._do(key, partition, at, work())
+            finally:
+                if self._work.get(key) is mine:
+                    del self._work[key]
+                self.wake()
+
+        task = asyncio.get_running_loop().create_task(run())
+        self._work[key] = mine = _Work(
+            leader_epoch=at.leader_epoch, following=partition.following, task=task
+        )
+
+    async def _records(
+        self, partition: Partition, at: FollowerPosition, data: FetchResponse.PartitionData
+    ) -> None:
+        boundary = self._boundary_of(partition)
+        await partition.copy(
+            data.records or b"",
+            leader_epoch=at.leader_epoch,
+            high_watermark=data.high_watermark,
+            log_start_offset=data.log_start_offset,
+            upto=boundary,
+        )
+        if boundary_reached(at.offset, partition.log.high_watermark, boundary):
+            partition.following.happened(FollowEvent.BOUNDARY_REACHED, at.leader_epoch)
+
+    async def _diverging(
+        self, partition: Partition, at: FollowerPosition, data: FetchResponse.PartitionData
+    ) -> None:
+        diverging = data.diverging_epoch
+        end = EpochEnd(epoch=diverging.epoch, end_offset=diverging.end_offset)
+        await partition.agree(end, leader_epoch=at.leader_epoch)
+
+    async def _out_of_range(self, partition: Partition, at: FollowerPosition) -> None:
+        peer = self._connect()
+        try:
+            end, _ = await self._leaders_offset(peer, partition, at, LATEST)
+            earliest = earliest_to_ask_for(self._remote_aux is not None)
+            start, _ = await self._leaders_offset(peer, partition, at, earliest)
+        finally:
+            peer.abort()
+        await partition.fit_range(start, end, asked=at)
+
+    async def _moved(self, partition: Partition, at: FollowerPosition, log_start: int) -> None:
+        assert self._remote_aux is not None
+        peer = self._connect()
+        try:
+            local, epoch = await self._leaders_offset(peer, partition, at, EARLIEST_LOCAL)
+        finally:
+            peer.abort()
+        leader = LeadersStart(
+            log_start_offset=log_start, local_log_start_offset=local, local_log_start_epoch=epoch
+        )
+        point = await self._remote_aux.build(partition, leader_epoch=at.leader_epoch, leader=leader)
+        await partition.begin_at(point, asked=at)
+
+    async def _leaders_offset(
+        self, peer: Peer, partition: Partition, at: FollowerPosition, timestamp: int
+    ) -> tuple[int, int]:
+        """An offset of the leader's log, and its epoch."""
         one = LIST_OFFSETS.request.ListOffsetsPartition(
             partition_index=partition.index,
             current_leader_epoch=at.leader_epoch,
@@ -184,35 +332,30 @@ class Fetcher(Watched):
         request = LIST_OFFSETS.request(
             replica_id=self._settings.broker_id, isolation_level=0, topics=[topic]
         )
-        answer = await self._peer.ask(
+        answer = await peer.ask(
             LIST_OFFSETS, LIST_OFFSETS_VERSION, request, timeout_s=self._settings.timeout_ms / 1000
         )
-        found = answer.topics[0].partitions[0]
+        found = next((one for topic in answer.topics for one in topic.partitions), None)
+        if found is None:
+            raise KafkaError(ErrorCode.unknown_server_error, "an answer that says nothing")
         if found.error_code:
             raise KafkaError(ErrorCode(found.error_code))
-        offset: int = found.offset
-        return offset
+        return found.offset, found.leader_epoch
 
-    def _rest(self, key: tuple[UUID, int]) -> None:
+    def _rest(self, key: Key) -> None:
         wait_ns = self._settings.backoff_ms * 1_000_000
         self._rests_until_ns[key] = self._clock.monotonic_ns() + wait_ns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """Where a follower was when it asked."""
+class _Work:
+    """What is done for one partition beside the loop."""
 
     leader_epoch: int
-    offset: int
-    last_epoch: int
-    log_start_offset: int
+    following: Following
+    task: asyncio.Task[None]
 
-    @classmethod
-    def about(cls, partition: Partition) -> _Asked:
-        log = partition.log
-        return cls(
-            leader_epoch=partition.state.leader_epoch,
-            offset=log.log_end_offset,
-            last_epoch=-1 if log.epochs.latest is None else log.epochs.latest,
-            log_start_offset=log.log_start_offset,
-        )
+    def give_up(self) -> None:
+        """End it, though it may not have begun."""
+        self.task.cancel()
+        self.following.happened(FollowEvent.WORK_FAILED, self.leader_epoch)

@@ -22,7 +22,7 @@ from reference_impl.metadata.image import Image, PartitionState
 from reference_impl.metadata.records import ResourceType
 from reference_impl.ports import Address, Ports
 from reference_impl.replication import checkpoints
-from reference_impl.replication.fetcher import Fetcher, FetcherSettings
+from reference_impl.replication.fetcher import Fetcher, FetcherSettings, KeptElsewhere
 from reference_impl.replication.isr import IsrProposals
 from reference_impl.replication.partition import BrokerContext, Partition
 from reference_impl.replication.watching import Watched, until
@@ -65,14 +65,14 @@ class ReplicaManager:
         controller: Peer,
         broker_epoch: Callable[[], int],
         layers: Callable[[], BrokerLayers],
-        older_elsewhere: Callable[[str], bool] = lambda topic: False,
+        elsewhere: KeptElsewhere,
     ) -> None:
         self._ports = ports
         self._image = image
         self._settings = settings
         self._broker_epoch = broker_epoch
         self._layers = layers
-        self._older_elsewhere = older_elsewhere
+        self._elsewhere = elsewhere
         self._partitions: dict[Key, Partition] = {}
         self._fetchers: dict[int, tuple[Address, Fetcher, Peer, asyncio.Task[None]]] = {}
         self.background: list[asyncio.Task[None]] = []  # none of them ends while all is well
@@ -213,7 +213,7 @@ class ReplicaManager:
             clean=self._clean,
             log_start_offset=found[checkpoints.LOG_STARTS],
             recovery_point=found[checkpoints.RECOVERY_POINTS],
-            older_elsewhere=self._older_elsewhere(topic),
+            older_elsewhere=self._elsewhere.older(topic),
             workers=self._ports.workers,
         )
         committed = found[checkpoints.HIGH_WATERMARKS]
@@ -269,17 +269,22 @@ class ReplicaManager:
         self, leader: int, address: Address
     ) -> tuple[Address, Fetcher, Peer, asyncio.Task[None]]:
         client_id = f"broker-{self._settings.broker_id}-fetcher-0"
-        peer = Peer(self._ports.network, address, client_id)
+
+        def connect() -> Peer:
+            return Peer(self._ports.network, address, client_id)
 
         def following() -> Iterable[Partition]:
             return [one for one in self._partitions.values() if one.state.leader == leader]
 
+        peer = connect()
         fetcher = Fetcher(
             peer=peer,
+            connect=connect,
             settings=self._settings.fetcher,
             clock=self._ports.clock,
             partitions=following,
             broker_epoch=self._broker_epoch,
+            elsewhere=self._elsewhere,
         )
         return address, fetcher, peer, asyncio.get_running_loop().create_task(fetcher.run())
 

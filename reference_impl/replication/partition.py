@@ -17,12 +17,12 @@ from uuid import UUID
 
 from reference_impl.kafka.batches import Bytes
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.log.log import Appended, Log, UnexpectedAppendOffset
+from reference_impl.log.log import Appended, Log
 from reference_impl.metadata.image import Broker, PartitionState
 from reference_impl.ports import Clock
+from reference_impl.replication.copying import Copy
 from reference_impl.replication.decisions import (
     Ack,
-    EpochEnd,
     FollowerView,
     acknowledge,
     answer_when_time_is_up,
@@ -30,15 +30,12 @@ from reference_impl.replication.decisions import (
     cut_for_new_leader,
     end_is_known,
     enough_replicas_to_append,
-    follower_high_watermark,
     low_watermark,
     maximal_isr,
     may_join_isr,
     next_high_watermark,
-    truncation_point,
 )
 from reference_impl.replication.followers import Follower
-from reference_impl.replication.watching import Watched
 
 ANY_BROKER_EPOCH = -1
 
@@ -66,24 +63,21 @@ class BrokerContext:
         return self.clock.monotonic_ns() // 1_000_000
 
 
-class Partition(Watched):
+class Partition(Copy):
     """A replica of one partition. ``log`` is open for as long as the object is used."""
 
     def __init__(
         self, *, topic: str, topic_id: UUID, index: int, log: Log, surroundings: BrokerContext
     ) -> None:
-        super().__init__()
+        super().__init__(log)
         self.topic = topic
         self.topic_id = topic_id
         self.index = index
-        self.log = log
         self.min_insync_replicas = 1  # what the topic asks for
-        self.state = _NOBODY
         self.proposed_isr: tuple[int, ...] | None = None
         self.followers: dict[int, Follower] = {}
         self.epoch_start_offset = -1
         self._around = surroundings
-        self._turn = asyncio.Lock()
 
     def __repr__(self) -> str:
         return f"{self.topic}-{self.index}"
@@ -128,6 +122,7 @@ class Partition(Watched):
                 self.epoch_start_offset = -1
                 if new_epoch:
                     await self._begin_to_follow()
+            self._follow(new_epoch=new_epoch)
         self.wake()
         return new_epoch
 
@@ -301,63 +296,6 @@ class Partition(Watched):
             for one, follower in self.followers.items()
         ]
 
-    # ── the follower's side ──────────────────────────────────────────────────────────────────────
-
-    async def copy(
-        self, records: Bytes, *, leader_epoch: int, high_watermark: int, log_start_offset: int
-    ) -> None:
-        """Append what the leader of that epoch sent, unless another has begun since."""
-        async with self._turn:
-            if self.leads or self.state.leader_epoch != leader_epoch:
-                return
-            if records:
-                await self._copy_batches(records, leader_epoch, log_start_offset)
-            end = self.log.log_end_offset
-            self.log.high_watermark = follower_high_watermark(
-                self.log.high_watermark, high_watermark, end
-            )
-            if log_start_offset > self.log.log_start_offset:
-                await self.log.advance_log_start_offset(log_start_offset)
-        self.wake()
-
-    async def _copy_batches(self, records: Bytes, leader_epoch: int, leaders_start: int) -> None:
-        log = self.log
-        try:
-            await log.append_as_follower(records, leader_epoch=leader_epoch)
-        except UnexpectedAppendOffset as error:
-            end = log.log_end_offset
-            inside = error.first_offset < end <= error.last_offset
-            nothing_shared = end in (log.log_start_offset, leaders_start)
-            if not nothing_shared or not inside:
-                raise
-            # The leader's log starts inside a batch, of which there is only a whole: a log that is
-            # empty, or was cut to that start (epochs that were deleted end there), and so has
-            # nothing that the leader still has, begins anew with the batch.
-            await log.restart_at(error.first_offset)
-            await log.append_as_follower(records, leader_epoch=leader_epoch)
-
-    async def agree(self, leaders: EpochEnd, *, leader_epoch: int) -> None:
-        """Cut what the leader does not have; it said where its log of that epoch ends."""
-        async with self._turn:
-            if self.leads or self.state.leader_epoch != leader_epoch:
-                return
-            end = self.log.log_end_offset
-            epoch, end_offset = self.log.epochs.end_offset_for(leaders.epoch, end)
-            own = EpochEnd(epoch=epoch, end_offset=end_offset)
-            await self.log.truncate_to(truncation_point(leaders, own, end).offset)
-
-    async def restart_at(self, start: int, end: int, *, leader_epoch: int) -> None:
-        """The leader's log does not reach ours: cut to its end, or begin anew at its start."""
-        async with self._turn:
-            if self.leads or self.state.leader_epoch != leader_epoch:
-                return
-            if end < self.log.log_end_offset:
-                await self.log.truncate_to(end)
-            elif start > self.log.log_end_offset:
-                await self.log.restart_at(start)
-
-
-_NOBODY = PartitionState(replicas=(), isr=(), leader=-1, leader_epoch=-1, partition_epoch=-1)
 
 _ANSWERS = {
     Ack.WAIT: None,

@@ -140,8 +140,8 @@ def test_readers_are_refused_by_epoch_role_and_membership(
         # a tier below the local log
         (9, WITH_TIER, CONSUMER, Serve(TIERED, 20)),
         (10, WITH_TIER, CONSUMER, Serve(LOCAL, 40)),
-        (9, WITH_TIER, FOLLOWER, Refuse(ErrorCode.offset_moved_to_tiered_storage)),
-        (9, WITH_TIER, OLD_FOLLOWER, Refuse(ErrorCode.kafka_storage_error)),
+        (9, WITH_TIER, FOLLOWER, Refuse(ErrorCode.offset_moved_to_tiered_storage, told=True)),
+        (9, WITH_TIER, OLD_FOLLOWER, Refuse(ErrorCode.kafka_storage_error, told=True)),
         (10, WITH_TIER, FOLLOWER, Serve(LOCAL, 50)),
         (5, (LOCAL,), CONSUMER, Wait(On.METADATA)),  # it is somewhere, and nobody has said where
         # a WAL above a boundary: a read ends there
@@ -219,8 +219,8 @@ def test_an_authority_that_failed_is_an_input_of_the_second_routing() -> None:
 @pytest.mark.parametrize(
     ("kind", "version", "route"),
     [
-        (RegionKind.TIERED, 14, Refuse(ErrorCode.offset_moved_to_tiered_storage)),
-        (RegionKind.TIERED, 13, Refuse(ErrorCode.kafka_storage_error)),
+        (RegionKind.TIERED, 14, Refuse(ErrorCode.offset_moved_to_tiered_storage, told=True)),
+        (RegionKind.TIERED, 13, Refuse(ErrorCode.kafka_storage_error, told=True)),
         (RegionKind.WAL, 17, Empty()),
     ],
 )

@@ -28,7 +28,16 @@ def tier_story(seed: int = 1) -> dict[str, Seen]:
         sim.run(_across(story))
         sim.run(_follower(story))
         sim.run(_store_in_trouble(story, SimLevers(sim)))
+        levers = SimLevers(sim)
+        emptied = levers.wipe("broker-2")
+        sim.advance(15)
+        emptied.release()
+        sim.advance(20)
+        sim.run(_emptied_follower(story))
         sim.run(_deleting(story))
+        sim.kill("broker-1")
+        sim.advance(15)
+        sim.run(_another_leader(story))
     return story.notes
 
 
@@ -93,6 +102,22 @@ async def _store_in_trouble(story: Story[ToyTier], levers: SimLevers) -> None:
         await story.read(f"{how}: at a follower", MOVED, 1, at=2)
         harmed.release()
     await story.read("mended", MOVED, 1, at=1)
+
+
+async def _emptied_follower(story: Story[ToyTier]) -> None:
+    await story.leader("emptied: in sync again", MOVED, at=1)
+    replica = story.storages[2].partitions[MOVED][0].replica
+    assert replica is not None
+    log = replica.log
+    story.notes["emptied: its log"] = (log.log_start_offset, log.local_log_start_offset)
+    story.notes["emptied: its epochs"] = tuple(log.epochs.entries)
+
+
+async def _another_leader(story: Story[ToyTier]) -> None:
+    await story.leader("another leader", MOVED, at=2)
+    await story.listed("another leader: earliest", MOVED, -2, at=2)
+    await story.read("another leader: first", MOVED, 6, at=2)
+    await story.send("another leader: send", MOVED, "t9", at=2)
 
 
 async def _deleting(story: Story[ToyTier]) -> None:

@@ -15,6 +15,7 @@ from typing import cast
 from reference_impl.kafka.batches import batches, intact
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.kafka.records import records
+from reference_impl.log.decisions import EpochEntry
 from reference_impl.log.searches import TimestampOffset
 from reference_impl.partitions.catalog import Authority
 from reference_impl.partitions.logical import Extension, LogicalPartition
@@ -25,6 +26,9 @@ from reference_impl.partitions.stores import Measured, Range, Store, StoreRead
 from reference_impl.partitions.views import Region, RegionKind
 from reference_impl.ports import Ports
 from reference_impl.ports.object_store import ObjectNotFound, StoreUnavailable
+from reference_impl.replication.copying import RestartPoint
+from reference_impl.replication.fetcher import KeptElsewhere, LeadersStart
+from reference_impl.replication.partition import Partition
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,11 @@ def copied(key: str) -> Copied:
     return Copied(int(start), int(end), key)
 
 
+def moves(topic: str) -> bool:
+    """Whether segments of a topic are moved."""
+    return topic.startswith("tier")
+
+
 class ToyTier:
     """The storage of one broker; ``peers`` are those of all brokers, this one too."""
 
@@ -86,8 +95,30 @@ class ToyTier:
     def participant(self) -> ToyTier:
         return self
 
-    def keeps_older(self, topic: str) -> bool:
-        return topic.startswith("tier")
+    @property
+    def elsewhere(self) -> KeptElsewhere:
+        return KeptElsewhere(older=moves, remote_aux=self)
+
+    async def build(
+        self, partition: Partition, *, leader_epoch: int, leader: LeadersStart
+    ) -> RestartPoint:
+        """The epochs and producers of all that was copied, from the batches themselves."""
+        extension = self.partitions[partition.topic][1]
+        await extension.learn()
+        epochs: list[EpochEntry] = []
+        for segment in extension.segments:
+            data = await self._get(segment.key)
+            for _, batch in batches(data):
+                if not epochs or batch.partition_leader_epoch > epochs[-1].epoch:
+                    epochs.append(EpochEntry(batch.partition_leader_epoch, batch.base_offset))
+        if not extension.segments or extension.segments[-1].end < leader.local_log_start_offset:
+            raise KafkaError(ErrorCode.kafka_storage_error, "the tier does not reach so far")
+        return RestartPoint(
+            offset=leader.local_log_start_offset,
+            log_start_offset=leader.log_start_offset,
+            epochs=tuple(epochs),
+            producers=(),
+        )
 
     @property
     def stores(self) -> dict[RegionKind, Store]:
@@ -98,7 +129,7 @@ class ToyTier:
         return {}
 
     async def hear(self, partition: LogicalPartition, event: Event) -> None:
-        if not self.keeps_older(partition.topic):
+        if not moves(partition.topic):
             return
         if isinstance(event, Started):
             extension = TierExtension(self, partition)

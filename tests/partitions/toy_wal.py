@@ -27,6 +27,8 @@ from reference_impl.partitions.views import Bounds, Refreshed, Region, RegionKin
 from reference_impl.partitions.writing import Boundary, Ended, Origin, Pending
 from reference_impl.ports import Ports
 from reference_impl.replication.decisions import Reader
+from reference_impl.replication.fetcher import KeptElsewhere
+from reference_impl.replication.partition import Partition
 from reference_impl.replication.watching import Watched, until
 
 Key = tuple[UUID, int]
@@ -174,8 +176,13 @@ class ToyWal:
     def participant(self) -> ToyWal:
         return self
 
-    def keeps_older(self, topic: str) -> bool:
-        return False
+    @property
+    def elsewhere(self) -> KeptElsewhere:
+        return KeptElsewhere(boundary_of=self._boundary_of)
+
+    def _boundary_of(self, replica: Partition) -> int | None:
+        known = self.partitions.get(replica.topic)
+        return None if known is None or known[1].log is None else known[1].log.boundary
 
     @property
     def stores(self) -> dict[RegionKind, Store]:

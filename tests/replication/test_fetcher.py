@@ -1,0 +1,212 @@
+"""Work that an answer to a fetch leads to: beside the loop, and only for the log that asked."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from scripted_leader import FOLLOWER, Follower, ScriptedLeader, following
+
+from reference_impl.kafka.errors import ErrorCode, KafkaError
+from reference_impl.log.decisions import EpochEntry
+from reference_impl.log.producers import Producer
+from reference_impl.replication.copying import RestartPoint
+from reference_impl.replication.fetcher import LeadersStart
+from reference_impl.replication.following import FollowState
+from reference_impl.replication.partition import Partition
+
+MOVED = ErrorCode.offset_moved_to_tiered_storage
+POINT = RestartPoint(
+    offset=6,
+    log_start_offset=2,
+    epochs=(EpochEntry(0, 2), EpochEntry(1, 4)),
+    producers=(Producer(producer_id=9, epoch=3),),
+)
+
+
+@dataclass
+class Aux:
+    """Gives one point, after as many failures as it is told."""
+
+    failures: int = 0
+    go_on: asyncio.Event | None = None
+    asked: list[tuple[int, int, LeadersStart]] = field(default_factory=list)
+
+    async def build(
+        self, partition: Partition, *, leader_epoch: int, leader: LeadersStart
+    ) -> RestartPoint:
+        self.asked.append((partition.index, leader_epoch, leader))
+        if self.go_on is not None:
+            await self.go_on.wait()
+        if len(self.asked) <= self.failures:
+            raise KafkaError(ErrorCode.kafka_storage_error)
+        return POINT
+
+
+def tiered_leader(*ends: int) -> ScriptedLeader:
+    """Its first partition begins at 2, on its disk at 6."""
+    leader = ScriptedLeader(*ends)
+    leader.starts[0], leader.local[0], leader.errors[0] = 2, 6, MOVED
+    return leader
+
+
+# Others go on.
+
+
+def test_a_partition_whose_range_is_asked_for_in_vain_holds_up_no_other() -> None:
+    leader = ScriptedLeader(9, 3)
+    leader.starts[0] = leader.local[0] = 5
+    leader.held[0] = asyncio.Event()
+
+    async def scenario(follower: Follower) -> None:
+        await asyncio.sleep(5)
+        assert follower.partitions[0].following.state is FollowState.FINDING_RANGE
+        leader.ends[1] = 8
+        await asyncio.sleep(5)
+        assert follower.ends() == [2, 8]
+        leader.held[0].set()
+        await asyncio.sleep(5)
+        assert follower.ends() == [9, 8]
+
+    following(leader, (2, 0), scenario)
+
+
+def test_a_partition_whose_auxiliary_state_is_built_holds_up_no_other() -> None:
+    leader, aux = tiered_leader(9, 3), Aux(go_on=asyncio.Event())
+
+    async def scenario(follower: Follower) -> None:
+        await asyncio.sleep(5)
+        assert follower.partitions[0].following.state is FollowState.BUILDING_AUX
+        leader.ends[1] = 8
+        await asyncio.sleep(5)
+        assert follower.ends() == [4, 8]
+        assert len(leader.fetched[0]) == 1
+
+    following(leader, (4, 0), scenario, remote_aux=aux)
+
+
+# Only for the log that asked.
+
+
+def test_what_was_learned_in_an_earlier_epoch_changes_nothing() -> None:
+    leader = ScriptedLeader(9)
+    leader.starts[0] = leader.local[0] = 5
+    leader.held[0] = asyncio.Event()
+
+    async def scenario(follower: Follower) -> None:
+        (partition,) = follower.partitions
+        await asyncio.sleep(1)
+        await follower.take(partition, epoch=2, leader=FOLLOWER)
+        leader.held[0].set()
+        await asyncio.sleep(1)
+        assert follower.ends() == [2]
+        assert partition.following.state is FollowState.NOT_FOLLOWING
+
+    following(leader, (2,), scenario)
+
+
+def test_a_point_that_was_built_for_another_log_is_not_taken() -> None:
+    leader, aux = tiered_leader(9), Aux(go_on=asyncio.Event())
+
+    async def scenario(follower: Follower) -> None:
+        (partition,) = follower.partitions
+        await asyncio.sleep(1)
+        await partition.log.truncate_to(3)
+        assert aux.go_on is not None
+        leader.ends[0] = 3  # so that nothing more comes of the next fetch
+        leader.local[0] = 0
+        aux.go_on.set()
+        await asyncio.sleep(3)
+        assert partition.log.log_end_offset == 3
+        assert partition.following.state is FollowState.FETCHING
+
+    following(leader, (4,), scenario, remote_aux=aux)
+
+
+def test_a_new_leader_epoch_ends_work_that_hangs() -> None:
+    leader, aux = tiered_leader(9), Aux(go_on=asyncio.Event())
+
+    async def scenario(follower: Follower) -> None:
+        (partition,) = follower.partitions
+        await asyncio.sleep(1)
+        leader.local[0] = 0
+        await follower.take(partition, epoch=2)
+        await asyncio.sleep(3)
+        assert follower.ends() == [9]
+
+    following(leader, (4,), scenario, remote_aux=aux)
+
+
+# Auxiliary state.
+
+
+def test_a_follower_goes_on_from_the_point_with_its_epochs_and_producers() -> None:
+    leader, aux = tiered_leader(9), Aux()
+
+    async def scenario(follower: Follower) -> None:
+        log = follower.partitions[0].log
+        log.older_elsewhere = True
+        await asyncio.sleep(3)
+        assert (log.log_start_offset, log.local_log_start_offset, log.log_end_offset) == (2, 6, 9)
+        assert log.epochs.entries == POINT.epochs
+        assert log.producers.producers[9].epoch == 3
+
+    following(leader, (4,), scenario, remote_aux=aux)
+    learned = LeadersStart(log_start_offset=2, local_log_start_offset=6, local_log_start_epoch=1)
+    assert aux.asked == [(0, 1, learned)]
+    assert leader.fetched[0][:2] == [(4, 1), (6, 1)]
+
+
+def test_a_point_that_cannot_be_known_now_is_asked_for_again_after_a_rest() -> None:
+    leader, aux = tiered_leader(9), Aux(failures=2)
+
+    async def scenario(follower: Follower) -> None:
+        await asyncio.sleep(0.9)
+        assert (len(aux.asked), follower.ends()) == (1, [4])
+        await asyncio.sleep(8)
+        assert (len(aux.asked), follower.ends()) == (3, [9])
+
+    following(leader, (4,), scenario, remote_aux=aux)
+
+
+def test_without_auxiliary_state_a_follower_begins_where_the_leader_does_on_its_disk() -> None:
+    leader = tiered_leader(9)
+
+    async def scenario(follower: Follower) -> None:
+        await asyncio.sleep(3)
+        log = follower.partitions[0].log
+        assert (log.log_start_offset, log.log_end_offset) == (6, 9)
+
+    following(leader, (4,), scenario)
+    assert leader.listed == [(0, -1), (0, -4)]
+
+
+def test_with_auxiliary_state_a_log_below_the_leaders_begins_at_its_log_start() -> None:
+    leader = tiered_leader(9)
+    leader.errors[0] = ErrorCode.offset_out_of_range
+
+    async def scenario(follower: Follower) -> None:
+        await asyncio.sleep(0.45)
+        assert follower.ends() == [2]
+
+    following(leader, (1,), scenario, remote_aux=Aux())
+    assert leader.listed[:2] == [(0, -1), (0, -2)]
+
+
+# The boundary.
+
+
+def test_a_follower_stops_at_the_boundary_once_its_leader_knows() -> None:
+    leader = ScriptedLeader(9)
+
+    async def scenario(follower: Follower) -> None:
+        (partition,) = follower.partitions
+        await asyncio.sleep(3)
+        assert follower.ends() == [5]
+        assert partition.following.state is FollowState.STOPPED_AT_BOUNDARY
+        assert [offset for offset, _ in leader.fetched[0]] == [2, 5]
+        await follower.take(partition, epoch=2)
+        await asyncio.sleep(3)
+        assert [offset for offset, _ in leader.fetched[0]] == [2, 5, 5]
+
+    following(leader, (2,), scenario, boundary=5)
