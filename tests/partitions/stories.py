@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any, Generic, TypeVar
+
+from kio.schema.list_offsets.v11 import request as list_offsets_v11
+from kio.static.primitive import i8, i32, i32Timedelta, i64
 
 from harness.clients.admin import create_topic, leadership
 from harness.clients.operations import TopicPartition, delete_records, fetch, list_offsets, produce
@@ -42,13 +47,19 @@ class Story(Generic[S]):
         self.cluster = SimulatedCluster(sim, plan, storages=[made])
         self.cluster.settle()
 
-    def client(self, broker: int) -> RawClient:
+    @contextmanager
+    def client(self, broker: int) -> Iterator[RawClient]:
         """A connection of its own for each request: nothing waits behind another."""
-        return RawClient(self.sim.lab, self.cluster.address(broker))
+        client = RawClient(self.sim.lab, self.cluster.address(broker))
+        try:
+            yield client
+        finally:
+            client.abort()
 
     def create(self, topic: str, replicas: Sequence[int]) -> None:
         """A topic with one partition, whose first replica leads it."""
-        self.sim.run(create_topic(self.client(replicas[0]), topic, assignments=[list(replicas)]))
+        with self.client(replicas[0]) as client:
+            self.sim.run(create_topic(client, topic, assignments=[list(replicas)]))
         self.sim.advance(2)
 
     async def note(self, label: str, asked: Any) -> Seen:
@@ -69,10 +80,10 @@ class Story(Generic[S]):
 
     async def send(self, label: str, topic: str, value: str, *, at: int, stamp: int = 0) -> Seen:
         """Append one record, acknowledged by all."""
-        asked = produce(
-            self.client(at), TopicPartition(topic, 0), records=[(value, stamp)], acks=-1
-        )
-        return await self.note(label, asked)
+        tp = TopicPartition(topic, 0)
+        with self.client(at) as client:
+            asked = produce(client, tp, records=[(value, stamp)], acks=-1)
+            return await self.note(label, asked)
 
     async def read(
         self,
@@ -85,15 +96,12 @@ class Story(Generic[S]):
         most: int = 1 << 20,
     ) -> Seen:
         """Fetch from an offset on."""
-        asked = fetch(
-            self.client(at),
-            TopicPartition(topic, 0),
-            offset=offset,
-            max_wait_ms=wait_ms,
-            max_bytes=most,
-            timeout_s=30.0,
-        )
-        return await self.note(label, asked)
+        tp = TopicPartition(topic, 0)
+        with self.client(at) as client:
+            asked = fetch(
+                client, tp, offset=offset, max_wait_ms=wait_ms, max_bytes=most, timeout_s=30.0
+            )
+            return await self.note(label, asked)
 
     async def follow(self, label: str, topic: str, offset: int, *, version: int) -> Seen:
         """Fetch as the replica of broker 2 would, from broker 1, in a version of Fetch."""
@@ -108,17 +116,39 @@ class Story(Generic[S]):
 
     async def listed(self, label: str, topic: str, timestamp: int, *, at: int) -> Seen:
         """The offset of a timestamp."""
-        asked = list_offsets(self.client(at), TopicPartition(topic, 0), timestamp=timestamp)
-        return await self.note(label, asked)
+        with self.client(at) as client:
+            asked = list_offsets(client, TopicPartition(topic, 0), timestamp=timestamp)
+            return await self.note(label, asked)
+
+    async def special(self, label: str, topic: str, timestamp: int, *, at: int) -> Seen:
+        """The offset of a special timestamp that only the newest version may ask for."""
+        v = list_offsets_v11
+        one = v.ListOffsetsPartition(
+            partition_index=i32(0), current_leader_epoch=i32(-1), timestamp=i64(timestamp)
+        )
+        named = v.ListOffsetsTopic(name=topic, partitions=(one,))  # type: ignore[arg-type]
+        request = v.ListOffsetsRequest(
+            replica_id=i32(-1),  # type: ignore[arg-type]
+            isolation_level=i8(0),
+            topics=(named,),
+            timeout=i32Timedelta.parse(timedelta(seconds=5)),
+        )
+        with self.client(at) as client:
+            answer = await client.ask(request, timeout_s=5.0)
+        said = answer.topics[0].partitions[0]
+        self.notes[label] = (int(said.error_code), said.offset, said.leader_epoch)
+        return self.notes[label]
 
     async def deleted(self, label: str, topic: str, before: int, *, at: int) -> Seen:
         """Delete the records below an offset."""
-        asked = delete_records(self.client(at), TopicPartition(topic, 0), offset=before)
-        return await self.note(label, asked)
+        with self.client(at) as client:
+            asked = delete_records(client, TopicPartition(topic, 0), offset=before)
+            return await self.note(label, asked)
 
     async def leader(self, label: str, topic: str, *, at: int) -> Seen:
         """Who leads, and who is in sync."""
-        known = await leadership(self.client(at), TopicPartition(topic, 0), timeout_s=5.0)
+        with self.client(at) as client:
+            known = await leadership(client, TopicPartition(topic, 0), timeout_s=5.0)
         self.notes[label] = (known.leader, tuple(sorted(known.isr)))
         return self.notes[label]
 

@@ -24,6 +24,8 @@ def tier_story(seed: int = 1) -> dict[str, Seen]:
         sim.run(_write(story))
         sim.run(story.listed("before: local", MOVED, -4, at=1))
         sim.advance(1)
+        sim.run(story.storages[1].move(MOVED, remove=False))
+        sim.run(_copied_and_not_removed(story, SimLevers(sim)))
         sim.run(story.storages[1].move(MOVED))
         sim.run(_across(story))
         sim.run(_follower(story))
@@ -52,6 +54,17 @@ async def _write(story: Story[ToyTier]) -> None:
             await replica.log.roll()
 
 
+async def _copied_and_not_removed(story: Story[ToyTier], levers: SimLevers) -> None:
+    """The disk is preferred to the store: that it is away does not matter."""
+    away = levers.refuse("object_store", "broker-1")
+    await story.read("both: first", MOVED, 0, at=1)
+    away.release()
+    await story.listed("both: stamp", MOVED, NOW + 4, at=1)
+    for name, stamp in (("last tiered", -5), ("waits for upload", -6)):
+        await story.special(f"both: {name}", MOVED, stamp, at=1)
+        await story.special(f"plain: {name}", PLAIN, stamp, at=1)
+
+
 async def _across(story: Story[ToyTier]) -> None:
     await story.read("first", MOVED, 0, at=1)
     await story.read("inside a segment", MOVED, 1, at=1)
@@ -66,6 +79,9 @@ async def _across(story: Story[ToyTier]) -> None:
         await story.listed(f"list: {name}", MOVED, stamp, at=1)
     for after in (0, 1, 4, 5, 6, 7):
         await story.listed(f"list: stamp {after}", MOVED, NOW + after, at=1)
+    await story.listed("list: largest stamp", MOVED, -3, at=1)
+    for name, stamp in (("last tiered", -5), ("waits for upload", -6)):
+        await story.special(f"list: {name}", MOVED, stamp, at=1)
     await story.send("t7", MOVED, "t7", at=1, stamp=NOW + 7)
 
 
@@ -102,6 +118,14 @@ async def _store_in_trouble(story: Story[ToyTier], levers: SimLevers) -> None:
         await story.read(f"{how}: at a follower", MOVED, 1, at=2)
         harmed.release()
     await story.read("mended", MOVED, 1, at=1)
+    extension = storage.partitions[MOVED][1]
+    extension.ambiguous = True
+    await story.read("ambiguous", MOVED, 1, at=1)
+    extension.ambiguous = False
+    store = storage.ports.object_store
+    await store.put(f"{key}.again", await store.get(key))
+    await store.delete([key])
+    await story.read("copied again under another name", MOVED, 1, at=1)
 
 
 async def _emptied_follower(story: Story[ToyTier]) -> None:
@@ -111,6 +135,10 @@ async def _emptied_follower(story: Story[ToyTier]) -> None:
     log = replica.log
     story.notes["emptied: its log"] = (log.log_start_offset, log.local_log_start_offset)
     story.notes["emptied: its epochs"] = tuple(log.epochs.entries)
+    await story.read("emptied: from the tier", MOVED, 1, at=2)
+    story.storages[2].delay_s = 2.0
+    await story.read("emptied: slow", MOVED, 1, at=2)
+    story.storages[2].delay_s = 0.0
 
 
 async def _another_leader(story: Story[ToyTier]) -> None:

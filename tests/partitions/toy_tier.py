@@ -46,6 +46,7 @@ class TierExtension(Extension):
     def __init__(self, tier: ToyTier, partition: LogicalPartition) -> None:
         self.prefix = f"tier/{partition.topic_id}/{partition.index}/"
         self.segments: list[Copied] = []
+        self.ambiguous = False
         self._tier = tier
 
     async def learn(self) -> None:
@@ -72,7 +73,7 @@ class TierExtension(Extension):
 def copied(key: str) -> Copied:
     """What the name of an object says."""
     start, _, end = key.rpartition("/")[2].partition("-")
-    return Copied(int(start), int(end), key)
+    return Copied(int(start), int(end.partition(".")[0]), key)
 
 
 def moves(topic: str) -> bool:
@@ -138,7 +139,7 @@ class ToyTier:
         elif isinstance(event, RoleChanged):
             await self.partitions[partition.topic][1].learn()
 
-    async def move(self, topic: str, *, keep: int = 1) -> None:
+    async def move(self, topic: str, *, keep: int = 1, remove: bool = True) -> None:
         """Copy all segments but the last ones, then remove them from this disk."""
         partition, extension = self.partitions[topic]
         assert partition.replica is not None
@@ -150,12 +151,16 @@ class ToyTier:
         for peer in self._peers:
             if topic in peer.partitions:
                 await peer.partitions[topic][1].learn()
-        await log.delete_local_segments(log.segments[-keep].base_offset)
+        if remove:
+            await log.delete_local_segments(log.segments[-keep].base_offset)
 
     # ── store ────────────────────────────────────────────────────────────────────────────────────
 
     async def measure(self, wanted: Range) -> Measured | StoreRead:
-        found = self.partitions[wanted.partition.topic][1].holding(wanted.offset)
+        extension = self.partitions[wanted.partition.topic][1]
+        found = extension.holding(wanted.offset)
+        if extension.ambiguous:
+            return StoreRead(ReadOutcome.AMBIGUOUS)
         if found is None:
             return StoreRead(ReadOutcome.GONE)
         return Measured(wanted, wanted.max_bytes, found)

@@ -88,6 +88,7 @@ class WalExtension(Extension):
         self.key = (partition.topic_id, partition.index)
         self.log: WalLog | None = None
         self.end = -1
+        self.copies = False  # whether a local copy of the WAL is being made
         self._wal = wal
         self._partition = partition
 
@@ -98,16 +99,25 @@ class WalExtension(Extension):
             self._partition.boundary = Boundary.SET
             self._partition.wake()
 
+    def forget(self) -> None:
+        """What was known in another epoch does not count."""
+        self.log = None
+        self._partition.boundary = Boundary.UNKNOWN
+
     def regions(self, regions: tuple[Region, ...]) -> tuple[Region, ...]:
+        replica = self._partition.replica
+        if self.log is None and self._partition.boundary is not Boundary.UNKNOWN:
+            return regions
         if self.log is None:
-            return regions or (Region(RegionKind.WAL, 0, known=False),)
+            end = 0 if replica is None else replica.log.log_end_offset
+            return (*regions, Region(RegionKind.WAL, end, known=False))
         boundary = self.log.boundary
-        return (*(one._replace(end=boundary) for one in regions), Region(RegionKind.WAL, boundary))
+        local = tuple(one._replace(end=boundary) for one in regions)
+        copying = (Region(RegionKind.ASSEMBLING, boundary),) if self.copies else ()
+        return (*copying, *local, Region(RegionKind.WAL, boundary))
 
     def bounds(self, bounds: Bounds, reader: Reader) -> Bounds:
-        if self.log is None:
-            return bounds
-        if reader is Reader.FOLLOWER:
+        if self.log is None or reader is Reader.FOLLOWER:
             return bounds
         start = self.log.start
         if bounds != NOWHERE and start <= self.log.boundary:
@@ -200,10 +210,20 @@ class ToyWal:
             partition.extensions = (extension,)
             self.partitions[partition.topic] = (partition, extension)
             self.authority.extensions.append(extension)
-        elif isinstance(event, RoleChanged) and event.role is Role.LEADER:
-            if self.broker_id in self.authority.gaps:
-                raise CannotLead("a gap below the boundary")
-            await self.refresh([partition])
+        elif isinstance(event, RoleChanged):
+            await self._role(partition, event.role)
+
+    async def _role(self, partition: LogicalPartition, role: Role) -> None:
+        _, extension = self.partitions[partition.topic]
+        extension.forget()
+        if role is not Role.LEADER:
+            return
+        if self.broker_id in self.authority.gaps:
+            raise CannotLead("a gap below the boundary")
+        await self.refresh([partition])
+        if extension.log is None:
+            partition.boundary = Boundary.NONE  # the authority has none, so the log goes on
+            partition.wake()
 
     async def refresh(self, partitions: Sequence[LogicalPartition]) -> Sequence[Refreshed]:
         known = await self.authority.known([(one.topic_id, one.index) for one in partitions])

@@ -32,8 +32,12 @@ def wal_story(seed: int = 1) -> dict[str, Seen]:
         sim.run(_deleting(story))
         sim.advance(10)
         sim.run(story.leader("in sync at the boundary", MOVED, at=1))
+        authority.delay_s = 3.0
         sim.kill("broker-1")
+        sim.run_until(lambda: _leads(story, 2), within_s=60)
+        sim.run(_before_the_boundary_is_known(story))
         sim.advance(20)
+        authority.delay_s = 0.01
         sim.run(_after_the_leader(story))
         authority.gaps = [3]
         story.create(HELD, [3, 2])
@@ -85,7 +89,8 @@ async def _across(story: Story[ToyWal]) -> None:
 async def _authority_in_trouble(story: Story[ToyWal], authority: ToyAuthority) -> None:
     fresh = story.storages[3].partitions[MOVED][1]
     for trouble in (Refreshed.TRANSIENT, Refreshed.HARD):
-        fresh.log, authority.trouble = None, trouble
+        fresh.forget()
+        authority.trouble = trouble
         await story.read(f"{trouble}: non-replica", MOVED, 5, at=3)
         await story.read(f"{trouble}: leader below", MOVED, 3, at=1)
         await story.read(f"{trouble}: leader above", MOVED, 5, at=1)
@@ -119,11 +124,28 @@ async def _deleting(story: Story[ToyWal]) -> None:
     await story.read("delete: there", MOVED, 5, at=1)
 
 
+def _leads(story: Story[ToyWal], broker: int) -> bool:
+    return story.storages[broker].partitions[MOVED][0].leads
+
+
+async def _before_the_boundary_is_known(story: Story[ToyWal]) -> None:
+    await story.send("unknown: send", MOVED, "x", at=2)
+    await story.read("unknown: below", MOVED, 3, at=2)
+
+
 async def _after_the_leader(story: Story[ToyWal]) -> None:
     await story.leader("after: leader", MOVED, at=2)
     await story.read("after: above", MOVED, 5, at=2)
     await story.send("after: send", MOVED, "w4", at=2)
     await story.read("after: non-replica", MOVED, 8, at=3)
+    story.storages[2].partitions[MOVED][1].copies = True
+    await story.read("after: while a copy is assembled", MOVED, 8, at=2)
+    await story.listed("after: stamp while a copy is assembled", MOVED, NOW + 13, at=2)
+    await story.listed("after: largest stamp", MOVED, -3, at=2)
+    await story.deleted("delete: everything", MOVED, -1, at=2)
+    await story.deleted("delete: to the end", MOVED, 10, at=2)
+    await story.deleted("delete: below zero", MOVED, -2, at=2)
+    await story.deleted("delete: nothing", MOVED, 0, at=2)
 
 
 async def _a_leader_with_a_gap(story: Story[ToyWal]) -> None:
