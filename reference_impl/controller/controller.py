@@ -16,6 +16,7 @@ from uuid import UUID
 from reference_impl.controller import (
     brokers,
     config_changes,
+    directories,
     elections,
     producer_ids,
     reassignments,
@@ -65,6 +66,7 @@ FLOWS: Mapping[apis.Api, Flow] = {
     apis.INCREMENTAL_ALTER_CONFIGS: config_changes.incremental_alter_configs,
     apis.ELECT_LEADERS: elections.elect_leaders,
     apis.ALTER_PARTITION: elections.alter_partition,
+    apis.ASSIGN_REPLICAS_TO_DIRS: directories.assign_replicas_to_dirs,
     apis.ALTER_PARTITION_REASSIGNMENTS: reassignments.alter_partition_reassignments,
     apis.LIST_PARTITION_REASSIGNMENTS: reassignments.list_partition_reassignments,
     apis.ALLOCATE_PRODUCER_IDS: producer_ids.allocate_producer_ids,

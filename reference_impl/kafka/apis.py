@@ -107,6 +107,7 @@ BROKER_REGISTRATION: Final = Api(62, "BrokerRegistration", 0, 4, _CONTROLLERS)
 BROKER_HEARTBEAT: Final = Api(63, "BrokerHeartbeat", 0, 2, _CONTROLLERS)
 UNREGISTER_BROKER: Final = Api(64, "UnregisterBroker", 0, 0, _BOTH)
 ALLOCATE_PRODUCER_IDS: Final = Api(67, "AllocateProducerIds", 0, 0, _CONTROLLERS)
+ASSIGN_REPLICAS_TO_DIRS: Final = Api(73, "AssignReplicasToDirs", 0, 0, _CONTROLLERS)
 DESCRIBE_TOPIC_PARTITIONS: Final = Api(75, "DescribeTopicPartitions", 0, 0, _BROKERS)
 
 APIS: Final = tuple(api for api in list(globals().values()) if isinstance(api, Api))

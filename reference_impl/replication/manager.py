@@ -25,6 +25,7 @@ from reference_impl.replication import checkpoints
 from reference_impl.replication.fetcher import Fetcher, FetcherSettings
 from reference_impl.replication.isr import IsrProposals
 from reference_impl.replication.partition import BrokerContext, Partition
+from reference_impl.replication.refusals import LeadershipRefusals
 from reference_impl.replication.watching import Watched, until
 
 Key = tuple[UUID, int]
@@ -86,6 +87,12 @@ class ReplicaManager:
             broker_id=settings.broker_id,
             broker_epoch=broker_epoch,
             brokers=image.brokers,
+            clock=ports.clock,
+        )
+        self.refusals = LeadershipRefusals(
+            controller=controller,
+            broker_id=settings.broker_id,
+            broker_epoch=broker_epoch,
             clock=ports.clock,
         )
         self._around = BrokerContext(
