@@ -17,6 +17,7 @@ from uuid import UUID
 from reference_impl.controller import (
     brokers,
     config_changes,
+    directories,
     elections,
     producer_ids,
     reassignments,
@@ -77,6 +78,7 @@ FLOWS: Mapping[AnyApi, AnyFlow] = dict(
         _flow(apis.INCREMENTAL_ALTER_CONFIGS, config_changes.incremental_alter_configs),
         _flow(apis.ELECT_LEADERS, elections.elect_leaders),
         _flow(apis.ALTER_PARTITION, elections.alter_partition),
+        _flow(apis.ASSIGN_REPLICAS_TO_DIRS, directories.assign_replicas_to_dirs),
         _flow(apis.ALTER_PARTITION_REASSIGNMENTS, reassignments.alter_partition_reassignments),
         _flow(apis.LIST_PARTITION_REASSIGNMENTS, reassignments.list_partition_reassignments),
         _flow(apis.ALLOCATE_PRODUCER_IDS, producer_ids.allocate_producer_ids),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum, StrEnum
+from uuid import UUID
 
 from reference_impl.controller.placement import UsableBroker, striped
 from reference_impl.decisions import decision
@@ -17,6 +18,8 @@ from reference_impl.kafka.errors import ErrorCode
 from reference_impl.metadata.image import Broker, PartitionState
 from reference_impl.metadata.records import NO_LEADER
 from reference_impl.ports.clock import Rng
+
+LOST_DIRECTORY = UUID(int=2)
 
 
 class Election(Enum):
@@ -151,6 +154,29 @@ def eligible_for_isr(broker: Broker | None, broker_epoch: int) -> bool:
     if broker is None or not broker.active:
         return False
     return broker_epoch in (-1, broker.broker_epoch)
+
+
+@decision("accept-directory")
+def accept_directory(broker_id: int, replicas: Sequence[int] | None) -> ErrorCode:
+    """A broker speaks of its own replicas only."""
+    if replicas is None:
+        return ErrorCode.unknown_topic_or_partition
+    return ErrorCode.none if broker_id in replicas else ErrorCode.not_leader_or_follower
+
+
+@decision("directory-is-lost")
+def directory_is_lost(directory: UUID | None) -> bool:
+    """Of Kafka's reserved directory ids, the one that no replica can be in (KIP-858).
+
+    MIGRATING and UNASSIGNED are not known yet, all others are directories.
+    """
+    return directory == LOST_DIRECTORY
+
+
+@decision("isr-without")
+def isr_without(broker_id: int, isr: Sequence[int]) -> tuple[int, ...]:
+    """Who cannot lead a partition is not in sync with it, be it that nobody is."""
+    return tuple(replica for replica in isr if replica != broker_id)
 
 
 @decision("complete-reassignment")

@@ -129,6 +129,9 @@ UNREGISTER_BROKER: Final[m.UnregisterBrokerApi] = Api(64, "UnregisterBroker", 0,
 ALLOCATE_PRODUCER_IDS: Final[m.AllocateProducerIdsApi] = Api(
     67, "AllocateProducerIds", 0, 0, _CONTROLLERS
 )
+ASSIGN_REPLICAS_TO_DIRS: Final[m.AssignReplicasToDirsApi] = Api(
+    73, "AssignReplicasToDirs", 0, 0, _CONTROLLERS
+)
 DESCRIBE_TOPIC_PARTITIONS: Final[m.DescribeTopicPartitionsApi] = Api(
     75, "DescribeTopicPartitions", 0, 0, _BROKERS
 )

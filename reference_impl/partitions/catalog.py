@@ -106,9 +106,7 @@ class Partitions:
         for one in storages:
             self.stores.update(one.stores)
             self.authorities.update(one.authorities)
-        self.participants = Participants(
-            [one.participant for one in storages], refuse=replicas.refuse_to_lead
-        )
+        self.participants = Participants([one.participant for one in storages], refuse=self._refuse)
 
     async def find(self, topic: str, index: int) -> LogicalPartition:
         """The partition, once its replica is open if it has one here; else the KafkaError.
@@ -146,6 +144,10 @@ class Partitions:
     async def stop(self) -> None:
         """Participants hear of nothing any more."""
         await self.participants.stop()
+
+    async def _refuse(self, partition: LogicalPartition, leader_epoch: int, why: str) -> None:
+        if partition.replica is not None:
+            await self._replicas.refusals.refuse_to_lead(partition.replica, leader_epoch, why)
 
     def _take(self, topic: str, topic_id: UUID, index: int) -> LogicalPartition:
         key = (topic_id, index)

@@ -25,6 +25,7 @@ from reference_impl.replication import checkpoints
 from reference_impl.replication.fetcher import Fetcher, FetcherSettings, KeptElsewhere
 from reference_impl.replication.isr import IsrProposals
 from reference_impl.replication.partition import BrokerContext, Partition
+from reference_impl.replication.refusals import LeadershipRefusals
 from reference_impl.replication.watching import Watched, until
 
 Key = tuple[UUID, int]
@@ -90,6 +91,12 @@ class ReplicaManager:
             brokers=image.brokers,
             clock=ports.clock,
         )
+        self.refusals = LeadershipRefusals(
+            controller=controller,
+            broker_id=settings.broker_id,
+            broker_epoch=broker_epoch,
+            clock=ports.clock,
+        )
         self._around = BrokerContext(
             broker_id=settings.broker_id,
             clock=ports.clock,
@@ -116,9 +123,6 @@ class ReplicaManager:
     def replica(self, key: Key) -> Partition | None:
         """This broker's replica of a partition, if it has one and its log is open."""
         return self._partitions.get(key)
-
-    async def refuse_to_lead(self, partition: object, leader_epoch: int, why: str) -> None:
-        """Ask the controller for another leader."""
 
     def partitions(self) -> Iterable[Partition]:
         """All of them, in the order in which they came."""

@@ -139,5 +139,5 @@ def test_a_copy_that_is_being_assembled_is_not_read(seen: dict[str, Seen]) -> No
 
 
 def test_a_leader_that_refuses_is_none_and_another_is_elected(seen: dict[str, Seen]) -> None:
-    assert seen["gap: leader"] == (2, (2,))
+    assert seen["gap: leader"] == (2, (2, 3))
     assert seen["gap: send to who refused"] == (NOT_LEADER,)

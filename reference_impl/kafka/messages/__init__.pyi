@@ -15,6 +15,9 @@ from .alter_partition_reassignments import AlterPartitionReassignmentsResponse a
 from .api_versions import ApiVersionsApi as ApiVersionsApi
 from .api_versions import ApiVersionsRequest as ApiVersionsRequest
 from .api_versions import ApiVersionsResponse as ApiVersionsResponse
+from .assign_replicas_to_dirs import AssignReplicasToDirsApi as AssignReplicasToDirsApi
+from .assign_replicas_to_dirs import AssignReplicasToDirsRequest as AssignReplicasToDirsRequest
+from .assign_replicas_to_dirs import AssignReplicasToDirsResponse as AssignReplicasToDirsResponse
 from .broker_heartbeat import BrokerHeartbeatApi as BrokerHeartbeatApi
 from .broker_heartbeat import BrokerHeartbeatRequest as BrokerHeartbeatRequest
 from .broker_heartbeat import BrokerHeartbeatResponse as BrokerHeartbeatResponse
