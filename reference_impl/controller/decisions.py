@@ -16,10 +16,8 @@ from reference_impl.controller.placement import UsableBroker, striped
 from reference_impl.decisions import decision
 from reference_impl.kafka.errors import ErrorCode
 from reference_impl.metadata.image import Broker, PartitionState
-from reference_impl.metadata.records import NO_LEADER
+from reference_impl.metadata.records import LOST_DIRECTORY, NO_LEADER
 from reference_impl.ports.clock import Rng
-
-LOST_DIRECTORY = UUID(int=2)
 
 
 class Election(Enum):

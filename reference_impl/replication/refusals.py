@@ -14,13 +14,13 @@ from uuid import UUID
 
 from reference_impl.kafka.apis import ASSIGN_REPLICAS_TO_DIRS
 from reference_impl.kafka.client import Peer
+from reference_impl.metadata.records import LOST_DIRECTORY
 from reference_impl.ports import Clock
 from reference_impl.replication.partition import Partition
 
 VERSION = 0
 TIMEOUT_S = 30.0
 BACKOFF_S = 0.05
-LOST_DIRECTORY = UUID(int=2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
