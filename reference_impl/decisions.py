@@ -44,6 +44,7 @@ AREAS = (
     "reference_impl.log.regions",
     "reference_impl.controller.decisions",
     "reference_impl.metadata.topic_names",
+    "reference_impl.metadata.visible",
     "reference_impl.replication.decisions",
 )
 
