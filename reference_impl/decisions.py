@@ -48,6 +48,7 @@ AREAS = (
     "reference_impl.partitions.writing",
     "reference_impl.controller.decisions",
     "reference_impl.metadata.topic_names",
+    "reference_impl.metadata.visible",
     "reference_impl.replication.decisions",
     "reference_impl.replication.following",
 )

@@ -16,6 +16,7 @@ from functools import partial
 
 from reference_impl.broker import cluster_api, configs_api, metadata_api
 from reference_impl.broker.answering import Answering, answering
+from reference_impl.broker.describe_producers import describe_producers
 from reference_impl.broker.fetch import Fetches
 from reference_impl.broker.lifecycle import keep_alive, register
 from reference_impl.broker.list_offsets import list_offsets
@@ -174,6 +175,7 @@ ANSWERING: dict[apis.AnyApi, Answering] = dict(
         answering(apis.OFFSET_FOR_LEADER_EPOCH, offset_for_leader_epoch),
         answering(apis.DELETE_RECORDS, delete_records),
         answering(apis.DESCRIBE_LOG_DIRS, describe_log_dirs),
+        answering(apis.DESCRIBE_PRODUCERS, describe_producers),
         *metadata_api.HANDLERS,
         *configs_api.HANDLERS,
         *cluster_api.HANDLERS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
 from reference_impl.metadata.image import Image, Topic
+from reference_impl.metadata.visible import ANYWHERE, visible_partition
 
 if TYPE_CHECKING:
     from reference_impl.kafka.messages import FetchResponse, ProduceResponse
@@ -51,11 +52,12 @@ class Leaders(Generic[Leader, Endpoint]):
         state = None if topic is None else topic.partitions.get(index)
         if state is None:
             return
+        seen = visible_partition(state, self._image.brokers, ANYWHERE)
         answer.current_leader = self._response.LeaderIdAndEpoch(
-            leader_id=state.leader, leader_epoch=state.leader_epoch
+            leader_id=seen.leader, leader_epoch=seen.leader_epoch
         )
-        broker = self._image.brokers.get(state.leader)
-        if broker is not None and not broker.fenced:
-            self._named[state.leader] = self._response.NodeEndpoint(
-                node_id=state.leader, host=broker.host, port=broker.port, rack=broker.rack
+        if seen.has_leader and seen.leader not in seen.offline:
+            broker = self._image.brokers[seen.leader]
+            self._named[seen.leader] = self._response.NodeEndpoint(
+                node_id=seen.leader, host=broker.host, port=broker.port, rack=broker.rack
             )

@@ -17,7 +17,9 @@ from reference_impl.kafka.apis import CREATE_TOPICS, DESCRIBE_TOPIC_PARTITIONS, 
 from reference_impl.kafka.errors import ErrorCode
 from reference_impl.kafka.server import Context
 from reference_impl.metadata.image import Image, PartitionState, Topic
+from reference_impl.metadata.records import NO_LEADER
 from reference_impl.metadata.topic_names import is_internal, problem_with
+from reference_impl.metadata.visible import ANYWHERE, visible_brokers, visible_partition
 
 if TYPE_CHECKING:
     from reference_impl.kafka.messages import (
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     )
 
 NO_ID = UUID(int=0)
-NO_NODE = -1
 CREATION_TIMEOUT_S = 5.0
 
 # What somebody may do where nobody is authorized or not: everything there is.
@@ -94,7 +95,7 @@ def _refused(request: MetadataRequest, code: ErrorCode) -> MetadataResponse:
     topics = [_error(code, topic.name or "", topic.topic_id) for topic in request.topics or ()]
     return _Answer(
         cluster_id=None,
-        controller_id=NO_NODE,
+        controller_id=NO_LEADER,
         topics=topics,
         cluster_authorized_operations=UNSAID,
         error_code=code,
@@ -103,7 +104,7 @@ def _refused(request: MetadataRequest, code: ErrorCode) -> MetadataResponse:
 
 def some_broker(image: Image) -> int:
     """A broker that is up, to be taken for the controller: brokers hand on what is not theirs."""
-    return min((b.broker_id for b in image.brokers.values() if not b.fenced), default=NO_NODE)
+    return min((b.broker_id for b in visible_brokers(image.brokers.values())), default=NO_LEADER)
 
 
 def _brokers(image: Image) -> list[MetadataResponse.MetadataResponseBroker]:
@@ -111,8 +112,7 @@ def _brokers(image: Image) -> list[MetadataResponse.MetadataResponseBroker]:
         _Answer.MetadataResponseBroker(
             node_id=broker.broker_id, host=broker.host, port=broker.port, rack=broker.rack
         )
-        for broker in image.brokers.values()
-        if not broker.fenced
+        for broker in visible_brokers(image.brokers.values())
     ]
 
 
@@ -143,38 +143,25 @@ def _topic(image: Image, topic: Topic, version: int) -> MetadataResponse.Metadat
 def _partition(
     image: Image, index: int, state: PartitionState, version: int
 ) -> MetadataResponse.MetadataResponsePartition:
+    seen = visible_partition(state, image.brokers, ANYWHERE)
     # The first version had no way to show replicas that are down, and left them out with an error.
-    only_alive = version == 0
-    replicas = _alive(image, state.replicas) if only_alive else list(state.replicas)
-    isr = _alive(image, state.isr) if only_alive else list(state.isr)
-    leader = _leader(image, state)
+    hidden = seen.offline if version == 0 else ()
+    replicas = [replica for replica in seen.replicas if replica not in hidden]
+    isr = [replica for replica in seen.isr if replica not in hidden]
     code = ErrorCode.none
-    if leader == NO_NODE:
+    if not seen.has_leader:
         code = ErrorCode.leader_not_available
-    elif len(replicas) < len(state.replicas) or len(isr) < len(state.isr):
+    elif len(replicas) < len(seen.replicas) or len(isr) < len(seen.isr):
         code = ErrorCode.replica_not_available
     return _Answer.MetadataResponsePartition(
         error_code=code,
         partition_index=index,
-        leader_id=leader,
-        leader_epoch=state.leader_epoch,
+        leader_id=seen.leader,
+        leader_epoch=seen.leader_epoch,
         replica_nodes=replicas,
         isr_nodes=isr,
-        offline_replicas=_offline(image, state),
+        offline_replicas=list(seen.offline),
     )
-
-
-def _leader(image: Image, state: PartitionState) -> int:
-    return state.leader if state.leader in image.brokers else NO_NODE
-
-
-def _alive(image: Image, brokers: Iterable[int]) -> list[int]:
-    return [b for b in brokers if b in image.brokers and not image.brokers[b].fenced]
-
-
-def _offline(image: Image, state: PartitionState) -> list[int]:
-    alive = _alive(image, state.replicas)
-    return [replica for replica in state.replicas if replica not in alive]
 
 
 async def _missing_topics(
@@ -329,15 +316,16 @@ def _described(
 def _described_partition(
     image: Image, index: int, state: PartitionState
 ) -> DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponsePartition:
+    seen = visible_partition(state, image.brokers, ANYWHERE)
     return _Described.DescribeTopicPartitionsResponsePartition(
         partition_index=index,
-        leader_id=_leader(image, state),
-        leader_epoch=state.leader_epoch,
-        replica_nodes=list(state.replicas),
-        isr_nodes=list(state.isr),
+        leader_id=seen.leader,
+        leader_epoch=seen.leader_epoch,
+        replica_nodes=list(seen.replicas),
+        isr_nodes=list(seen.isr),
         eligible_leader_replicas=list(state.elr),
         last_known_elr=list(state.last_known_elr),
-        offline_replicas=_offline(image, state),
+        offline_replicas=list(seen.offline),
     )
 
 

@@ -121,6 +121,7 @@ LIST_PARTITION_REASSIGNMENTS: Final[m.ListPartitionReassignmentsApi] = Api(
 )
 ALTER_PARTITION: Final[m.AlterPartitionApi] = Api(56, "AlterPartition", 2, 3, _CONTROLLERS)
 DESCRIBE_CLUSTER: Final[m.DescribeClusterApi] = Api(60, "DescribeCluster", 0, 2, _BROKERS)
+DESCRIBE_PRODUCERS: Final[m.DescribeProducersApi] = Api(61, "DescribeProducers", 0, 0, _BROKERS)
 BROKER_REGISTRATION: Final[m.BrokerRegistrationApi] = Api(
     62, "BrokerRegistration", 0, 4, _CONTROLLERS
 )

@@ -7,13 +7,14 @@ regions, other bounds, another writer. Handlers ask the logical partition and no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
 from reference_impl.decisions import decision
 from reference_impl.kafka.batches import Bytes
 from reference_impl.kafka.errors import ErrorCode, KafkaError
+from reference_impl.log.producers import Producer
 from reference_impl.metadata.image import PartitionState
 from reference_impl.partitions.local_writer import LocalWriter
 from reference_impl.partitions.routing import Refuse, Route, route_read
@@ -223,6 +224,12 @@ class LogicalPartition(Watched):
             return NO_EPOCH
         epoch = self._replica.log.epochs.epoch_for(offset)
         return NO_EPOCH if epoch is None else epoch
+
+    def producers(self) -> Mapping[int, Producer]:
+        """What this broker's replica remembers of its idempotent producers, by their ids."""
+        if self._replica is None:
+            raise KafkaError(ErrorCode.not_leader_or_follower)
+        return self._replica.log.producers.producers
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────
 

@@ -192,6 +192,13 @@ def metadata(*names: str, version: int = 13, **more: Any) -> Step:
     return Step(api="metadata", version=version, fields=fields)
 
 
+def describe_producers(*partitions: int, topic: str = "a") -> Step:
+    """The producers of partitions of a topic; of no play's if it has another name."""
+    name = topic if not topic or topic.startswith("nowhere") else f"$topic:{topic}"
+    asked = {"name": name, "partition_indexes": list(partitions)}
+    return Step(api="describe_producers", version=0, fields={"topics": [asked]})
+
+
 def config_resource(topic: str, **more: Any) -> dict[str, Any]:
     """A topic as a resource of the config requests."""
     return {"resource_type": 2, "resource_name": f"$topic:{topic}", **more}

@@ -8,6 +8,7 @@ from typing import Any
 from harness.differential.sequence import RequestSequence, Step
 from harness.differential.sequences.building import (
     batch,
+    describe_producers,
     fetch,
     fetched,
     idempotent,
@@ -301,4 +302,33 @@ ENDS_OF_NUMBERS = (
 )
 
 
-SEQUENCES = (*PRODUCER_IDS, *DUPLICATES, *GAPS, *EPOCHS, *ENDS_OF_NUMBERS)
+DESCRIBED = (
+    _story(
+        "described_producers",
+        "a log tells of each producer its epoch, its last number and its last timestamp",
+        made("a", partitions=2),
+        describe_producers(0, 1),
+        producer_id(),
+        producer_id("other"),
+        produce(idempotent(0, "x", "y")),
+        produce(idempotent(0, "o", pid="$ref:other")),
+        produce(batch("plain")),
+        describe_producers(0, 1),
+        produce(idempotent(0, "z", epoch=3)),
+        produce(idempotent(1, "late"), note="an epoch that is over"),
+        describe_producers(0, 0),
+    ),
+    _story(
+        "described_producers_nowhere",
+        "topics and partitions that are not there, and names that no topic can have",
+        made("a"),
+        describe_producers(0, 1, -1),
+        describe_producers(0, topic="nowhere"),
+        describe_producers(topic="nowhere"),
+        describe_producers(0, topic="nowhere/"),
+        describe_producers(0, topic=""),
+    ),
+)
+
+
+SEQUENCES = (*PRODUCER_IDS, *DUPLICATES, *GAPS, *EPOCHS, *ENDS_OF_NUMBERS, *DESCRIBED)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from harness.differential.sequence import Step
 from harness.differential.sequences.building import (
     batch,
+    describe_producers,
     fetch,
     fetch_topic,
     fetched,
@@ -64,6 +65,19 @@ WRONG_BROKER = (
             *at(STRANGER, fetch(fetched(0, 1), version=version)),
         )
         for version in (4, 10, 11, 12, 13, 16, 18)
+    ),
+    story(
+        "described_producers_elsewhere",
+        "leader and follower tell of the producers in their logs, a broker without a log does not",
+        made("a", [0, 1]),
+        producer_id(),
+        *at(LEADER, produce(idempotent(0, "x", "y"))),
+        caught_up(FOLLOWER, 2),
+        *(
+            step
+            for broker in (LEADER, FOLLOWER, STRANGER)
+            for step in at(broker, describe_producers(0))
+        ),
     ),
     *(
         story(

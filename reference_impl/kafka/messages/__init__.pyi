@@ -45,6 +45,9 @@ from .describe_configs import DescribeConfigsResponse as DescribeConfigsResponse
 from .describe_log_dirs import DescribeLogDirsApi as DescribeLogDirsApi
 from .describe_log_dirs import DescribeLogDirsRequest as DescribeLogDirsRequest
 from .describe_log_dirs import DescribeLogDirsResponse as DescribeLogDirsResponse
+from .describe_producers import DescribeProducersApi as DescribeProducersApi
+from .describe_producers import DescribeProducersRequest as DescribeProducersRequest
+from .describe_producers import DescribeProducersResponse as DescribeProducersResponse
 from .describe_topic_partitions import DescribeTopicPartitionsApi as DescribeTopicPartitionsApi
 from .describe_topic_partitions import DescribeTopicPartitionsRequest as DescribeTopicPartitionsRequest
 from .describe_topic_partitions import DescribeTopicPartitionsResponse as DescribeTopicPartitionsResponse
