@@ -6,8 +6,8 @@ Each replaces one decision of the reference. `rules` are the rules that must not
 from __future__ import annotations
 
 from reference_impl.control_plane.boundary import LogRow, is_set
-from reference_impl.control_plane.port import UNDEFINED, BoundaryError, Seed
 from reference_impl.decisions import Mutant, original
+from reference_impl.ports.control_plane import UNDEFINED, BoundaryError, Seed
 
 _NONE = BoundaryError.NONE
 _FENCED = BoundaryError.FENCED_LEADER_EPOCH

@@ -93,7 +93,8 @@ def mutants(tmp_path: Path) -> Path:
 
 def test_the_first_line_says_that_it_is_ready(start: Start) -> None:
     agent = start("--dsn", "memory:")
-    assert agent.ready == {"ready": True, "pid": agent.process.pid}
+    pid = agent.process.pid
+    assert agent.ready == {"ready": True, "pid": pid, "several_partitions": True}
 
 
 def test_a_request_is_answered_with_its_id_and_the_stored_state(start: Start) -> None:
