@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Any
 
 from harness.steps.step import Step
 from harness.steps.text import parse
 from harness.workloads.boundary_steps import BoundarySteps
+from harness.workloads.boundary_text import PARTITIONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +41,14 @@ class Scenario:
 
 def on_topic(step: Step, topic: str) -> Step:
     """The same step on another topic; one that has a name of its own keeps it behind that."""
+    if PARTITIONS in step.arguments:
+        several = tuple(_renamed(one, topic) for one in step.arguments[PARTITIONS])
+        return replace(step, arguments=MappingProxyType({PARTITIONS: several}))
     if "topic" not in step.arguments:
         return step
-    own = step.arguments["topic"]
-    named = topic if own == "t" else f"{topic}-{own}"
-    return replace(step, arguments=MappingProxyType({**step.arguments, "topic": named}))
+    return replace(step, arguments=MappingProxyType(_renamed(step.arguments, topic)))
+
+
+def _renamed(arguments: Mapping[str, Any], topic: str) -> dict[str, Any]:
+    own = arguments["topic"]
+    return {**arguments, "topic": topic if own == "t" else f"{topic}-{own}"}

@@ -20,10 +20,10 @@ from typing import NoReturn
 
 from reference_impl.control_plane.agent import serve
 from reference_impl.control_plane.memory import MemoryControlPlane, Registers
-from reference_impl.control_plane.port import ControlPlane
 from reference_impl.control_plane.trace import TraceFile
 from reference_impl.decisions import DecisionError, Mutant, SqlMutant, apply, load_mutant
 from reference_impl.live.options import add_node_arguments
+from reference_impl.ports.control_plane import ControlPlane
 from reference_impl.ports.effects import Gate, OpenGate, TracingGate
 
 MEMORY = "memory:"

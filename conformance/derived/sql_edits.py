@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from conformance.derived.sql_tokens import Token, arguments, body_of, tokens
-from reference_impl.control_plane.port import BoundaryError
+from reference_impl.ports.control_plane import BoundaryError
 
 SHIFTED = {
     "<": ("<=",),

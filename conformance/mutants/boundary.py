@@ -6,8 +6,8 @@ Each replaces one decision of the reference. `rules` are the rules that must not
 from __future__ import annotations
 
 from reference_impl.control_plane.boundary import LogRow, is_set
-from reference_impl.control_plane.port import UNDEFINED, BoundaryError, Seed
 from reference_impl.decisions import Mutant, original
+from reference_impl.ports.control_plane import UNDEFINED, BoundaryError, Seed
 
 _NONE = BoundaryError.NONE
 _FENCED = BoundaryError.FENCED_LEADER_EPOCH
@@ -110,6 +110,10 @@ def _only_the_first_reset_is_marked(log: LogRow, leader_epoch: int | None) -> ob
     if log.reset_epoch != UNDEFINED:
         return log.reset_epoch
     return original("reset-epoch-after")(log, leader_epoch)
+
+
+def _first_refusal_counts_for_all(before: tuple[BoundaryError, ...]) -> BoundaryError:
+    return next((error for error in before if error is not _NONE), _NONE)
 
 
 def _fewer_seeds_are_the_same(
@@ -307,6 +311,13 @@ MUTANTS = (
         replace=lambda topic, partition: (topic, 0),
         rules=("MIG-022",),
         why="the partition is missing from the key",
+    ),
+    Mutant(
+        name="one-refusal-refuses-the-rest",
+        decision="admit-beside",
+        replace=_first_refusal_counts_for_all,
+        rules=("MIG-033",),
+        why="a loop over the partitions that ends with the first error",
     ),
     Mutant(
         name="zero-counts-as-unset",

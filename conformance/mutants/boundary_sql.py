@@ -259,4 +259,20 @@ MUTANTS = (
         rules=("MIG-021",),
         why="a boundary that never had an epoch leaves no mark when it is reset",
     ),
+    SqlMutant(
+        name="sql-batches-as-long-as-the-first",
+        decision="sql:commit_batches",
+        old="RETURN NEXT commit_batch(p_topic_ids[at], p_partitions[at], p_record_counts[at]);",
+        new="""RETURN NEXT commit_batch(p_topic_ids[at], p_partitions[at], p_record_counts[1]);""",
+        rules=("MIG-033",),
+        why="every batch is taken to be as long as the first one",
+    ),
+    SqlMutant(
+        name="sql-the-last-epoch-is-everyones",
+        decision="sql:register_leader_epochs",
+        old="p_leader_epochs[at]);",
+        new="p_leader_epochs[cardinality(p_leader_epochs)]);",
+        rules=("MIG-033",),
+        why="the loop variable of another loop",
+    ),
 )

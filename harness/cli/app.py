@@ -129,6 +129,12 @@ def serve(
     mutant: Annotated[
         list[str] | None, typer.Option(metavar="MODULE:NAME", help="Make a decision wrong.")
     ] = None,
+    store: Annotated[
+        str, typer.Option(help="Of objects: folder (with the data), s3 (a server), or a URL.")
+    ] = "folder",
+    control_plane: Annotated[
+        str | None, typer.Option(help="postgres (a server), or a database; default: none.")
+    ] = None,
 ) -> int:
     """Run a reference cluster for any Kafka client, until it is stopped."""
     from harness.cli.serve import run
@@ -140,6 +146,8 @@ def serve(
         data=data,
         properties=setting or (),
         mutants=mutant or (),
+        store=store,
+        control_plane=control_plane,
     )
 
 

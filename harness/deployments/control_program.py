@@ -1,26 +1,28 @@
 """The program through which a client asks the control plane: one of a hook, or our own agent.
 
-It is asked one question at a time, and is started when it is first needed and after it was killed.
-A program that does not answer in time leaves an unknown outcome and is killed: its late answer
-would be taken for the answer to the next question. If it had never answered anything, it is not a
-slow system but a broken program, and that is an error. Time in which it stands still does not
-count.
+It is asked one question at a time. A question about several partitions is one line where the
+program has said that it understands such lines, and otherwise several, one after the other. The
+program is started when it is first needed and after it was killed. One that does not answer in time
+leaves an unknown outcome and is killed: its late answer would be taken for the answer to the next
+question. If it had never answered anything, it is not a slow system but a broken program, and that
+is an error. Time in which it stands still does not count.
 """
 
 from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from harness.deployments.deployment import ClientLost, Result
 from harness.errors import AdapterError, CannotConnect, LabBroken, LabError
 from harness.processes.groups import members
 from harness.processes.program import Program
-from harness.sut.protocol import Answer, question, read_answer, read_ready
+from harness.sut.protocol import Answer, question, question_many, read_answers, read_ready
 
 Start = Callable[[Callable[[bytes], None], Callable[[], None]], Program]
 
@@ -42,20 +44,21 @@ class _Talk:
     ready: asyncio.Future[None]
     said_ready: bool = False
     killed: bool = False
+    understands_several: bool = False
     answered: int = 0
-    question: tuple[int, str] | None = None
-    answer: asyncio.Future[Answer] | None = None
+    question: tuple[int, str, int | None] | None = None  # its number, call, how many partitions
+    answer: asyncio.Future[Sequence[Answer]] | None = None
     program: Program = field(init=False)
 
     def on_line(self, line: bytes) -> None:
         """In the thread that listens: one whole line."""
         if not self.said_ready:
-            read_ready(line, called=self.called)
+            self.understands_several = read_ready(line, called=self.called)
             self.said_ready = True
             self.loop.call_soon_threadsafe(_settle, self.ready, None)
             return
-        number, f = self.question or (None, "")
-        answer = read_answer(line, called=self.called, number=number, f=f)
+        number, f, several = self.question or (None, "", None)
+        answer = read_answers(line, called=self.called, number=number, f=f, several=several)
         self.question = None
         self.answered += 1
         if self.answer is not None:
@@ -115,41 +118,62 @@ class ControlProgram:
         return self._talk is not None and self._talk.question is not None
 
     async def ask(
-        self, f: str, arguments: Mapping[str, Any], *, lose: Callable[[], None] | None = None
-    ) -> Answer | None:
-        """Its answer; None if there will never be one.
+        self,
+        f: str,
+        partitions: Sequence[Mapping[str, Any]],
+        *,
+        lose: Callable[[], None] | None = None,
+    ) -> Sequence[Answer | None]:
+        """Its answer for each partition; None if there will never be one.
 
         To ``lose`` the reply it is killed with the question in hand; ``lose`` is called if it had
         not answered yet. It goes on if the caller no longer waits: the answer would be taken for
         that to the next question.
         """
         with self._blamed():
-            return await _to_its_end(self._ask(f, arguments, lose))
+            return await _to_its_end(self._ask(f, partitions, lose))
 
     async def _ask(
-        self, f: str, arguments: Mapping[str, Any], lose: Callable[[], None] | None
-    ) -> Answer | None:
+        self, f: str, partitions: Sequence[Mapping[str, Any]], lose: Callable[[], None] | None
+    ) -> Sequence[Answer | None]:
         async with self._one_at_a_time:
             talk = await self._running()
-            self._asked += 1
-            answer: asyncio.Future[Answer] = talk.loop.create_future()
-            talk.answer = answer
-            talk.question = self._asked, f
-            await asyncio.to_thread(talk.program.send, question(self._asked, f, arguments))
-            talk.look()
-            if lose is None and await self._within(answer, self.deadlines.answer_s):
-                return answer.result()
-            await self._end()
-            if answer.done():  # it was printed before the end
-                return answer.result()
-            if lose is not None:
-                lose()
-            elif not talk.answered:
-                raise AdapterError(
-                    f"{self.called} did not answer {f!r} within {self.deadlines.answer_s:g} s,"
-                    " and has never answered anything"
-                )
-            return None
+            if len(partitions) > 1 and talk.understands_several:
+                line = partial(question_many, f=f, partitions=partitions)
+                return await self._asked_at_once(f, line, len(partitions), lose)
+            answers: list[Answer | None] = []
+            for one in partitions:
+                line = partial(question, f=f, arguments=one)
+                answers += await self._asked_at_once(f, line, None, lose)
+            return answers
+
+    async def _asked_at_once(
+        self,
+        f: str,
+        line: Callable[[int], bytes],
+        several: int | None,
+        lose: Callable[[], None] | None,
+    ) -> Sequence[Answer | None]:
+        talk = await self._running()
+        self._asked += 1
+        answer: asyncio.Future[Sequence[Answer]] = talk.loop.create_future()
+        talk.answer = answer
+        talk.question = self._asked, f, several
+        await asyncio.to_thread(talk.program.send, line(self._asked))
+        talk.look()
+        if lose is None and await self._within(answer, self.deadlines.answer_s):
+            return answer.result()
+        await self._end()
+        if answer.done():  # it was printed before the end
+            return answer.result()
+        if lose is not None:
+            lose()
+        elif not talk.answered:
+            raise AdapterError(
+                f"{self.called} did not answer {f!r} within {self.deadlines.answer_s:g} s,"
+                " and has never answered anything"
+            )
+        return [None] * (several or 1)
 
     async def ready(self) -> None:
         """Start it, if it does not run."""

@@ -199,7 +199,13 @@ class Client(Protocol):
         ...
 
     async def control_plane(self, f: str, arguments: Mapping[str, Any]) -> Answer | None:
-        """Ask the control plane one call; None if its outcome stays unknown."""
+        """Ask the control plane about one partition; None if the outcome stays unknown."""
+        ...
+
+    async def control_plane_many(
+        self, f: str, partitions: Sequence[Mapping[str, Any]]
+    ) -> Sequence[Answer | None]:
+        """Ask about several partitions in one call; an answer for each, in their order."""
         ...
 
     async def store(self, work: Callable[[ObjectStore], Awaitable[Result]]) -> Result:

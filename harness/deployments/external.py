@@ -9,7 +9,7 @@ known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -80,12 +80,12 @@ class ExternalClient(ProcessClient):
         self._losses = losses
 
     async def ask(
-        self, program: ControlProgram, f: str, arguments: Mapping[str, Any]
-    ) -> Answer | None:
+        self, program: ControlProgram, f: str, partitions: Sequence[Mapping[str, Any]]
+    ) -> Sequence[Answer | None]:
         """Ask, or lose the reply."""
         await self.passes()
         loss = next((one for one in self._losses if one.concerns(self.node)), None)
-        return await program.ask(f, arguments, lose=None if loss is None else loss.count)
+        return await program.ask(f, partitions, lose=None if loss is None else loss.count)
 
 
 class ExternalDeployment(LiveDeployment):

@@ -8,7 +8,7 @@ it goes on. Where there is a link proxy, its connections come from an address of
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from harness.deployments.deployment import ClientLost, Result
@@ -45,6 +45,13 @@ class LiveClient:
         return await self.carry_out(work(self._network))
 
     async def control_plane(self, f: str, arguments: Mapping[str, Any]) -> Answer | None:
+        """About one partition."""
+        (answer,) = await self.control_plane_many(f, (arguments,))
+        return answer
+
+    async def control_plane_many(
+        self, f: str, partitions: Sequence[Mapping[str, Any]]
+    ) -> Sequence[Answer | None]:
         """Not here."""
         raise LabBroken(f"{self.node} has no control plane in this deployment")
 

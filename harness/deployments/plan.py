@@ -55,6 +55,7 @@ class DeploymentPlan:
     object_store: str | None = None  # memory, folder, s3
     schema_upto: int | None = None  # of the control plane's tables, where an upgrade is to come
     own_database: bool = False  # a PostgreSQL that no other deployment uses, so it can be killed
+    traced: tuple[str, ...] = ()  # ports of brokers and controller whose effects are recorded
 
     def __post_init__(self) -> None:
         if self.brokers < 0:

@@ -19,13 +19,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from psycopg.conninfo import make_conninfo
-
 from harness.deployments.control_program import ControlProgram
 from harness.deployments.deployment import CONTROL_PLANE, OBJECT_STORE, Role, Row
 from harness.deployments.live import LiveDeployment
 from harness.deployments.live_levers import LiveLevers
 from harness.deployments.mutants import split_mutants
+from harness.deployments.node_services import (
+    BUCKET,
+    NodeServices,
+    PostgresBehindProxy,
+    S3BehindProxy,
+)
 from harness.deployments.plan import DeploymentPlan
 from harness.deployments.process_client import ProcessClient
 from harness.deployments.process_cluster import ProcessCluster, reference_environment
@@ -40,10 +44,10 @@ from harness.proxies.postgres import PostgresProxy, Upstream
 from harness.proxies.s3 import S3Proxy
 from harness.proxies.thread import LOOPBACK
 from harness.scratch import ScratchFolder
+from reference_impl.decisions import SqlMutant
 from reference_impl.live.object_store import Patience, open_object_store
 from reference_impl.ports import ObjectStore
 
-BUCKET = "objects"
 ONE_TRY = Patience(retries=0)  # a client of the lab learns what became of each call
 
 
@@ -123,7 +127,7 @@ class ProcessDeployment(LiveDeployment):
             start = partial(self._start_agent, node)
             program = ControlProgram(f"the agent of {node}", start, ours=True)
         if s3_server is not None and s3 is not None:
-            url = s3_server.url(BUCKET, through=s3.way(node))
+            url = S3BehindProxy(server=s3_server, proxy=s3).url(node)
             store = open_object_store(url, ONE_TRY)
         lose = (lambda: None) if postgres is None else (lambda: postgres.lose(node))
         return ProcessClient(node, host=host, program=program, store=store, on_kill=lose)
@@ -133,12 +137,7 @@ class ProcessDeployment(LiveDeployment):
     ) -> Program:
         """An agent of the reference that reaches the database through the way of this client."""
         assert self._parts.postgres is not None
-        dsn = make_conninfo(
-            self._database().dsn,
-            port=self._parts.postgres.way(node),
-            sslmode="disable",
-            gssencmode="disable",
-        )
+        dsn = PostgresBehindProxy(database=self._database(), proxy=self._parts.postgres).dsn(node)
         number = self.recorder.node(node.removeprefix("client-"))
         command = [sys.executable, "-m", "reference_impl", "control-plane", "--no-install"]
         command += ["--dsn", dsn, "--trace", str(self._trace_file(number))]
@@ -181,13 +180,14 @@ def open_process(
 ) -> Iterator[ProcessDeployment]:
     """A deployment of processes that records into a shard of its own; all of it ends with it."""
     with contextlib.ExitStack() as stack:
-        parts = _start(plan, stack)
+        parts = _start(run, plan, stack, shard or f"process-{part}")
         with ProcessDeployment(run, plan, parts, part=part, shard=shard) as system:
             yield system
 
 
-def _start(plan: DeploymentPlan, stack: contextlib.ExitStack) -> Parts:
-    """Start what the plan asks for, all of it at the same time; the stack ends it."""
+def _start(run: Run, plan: DeploymentPlan, stack: contextlib.ExitStack, slot: str) -> Parts:
+    """Start what the plan asks for: the services first, all of them at the same time, then the
+    nodes, which are told where these are. The stack ends it."""
     python, sql = split_mutants(plan.mutants)
     if plan.control_plane not in (None, "postgres") or plan.object_store not in (None, "s3"):
         raise UsageError("processes share no memory: the control plane is postgres, the store s3")
@@ -197,14 +197,28 @@ def _start(plan: DeploymentPlan, stack: contextlib.ExitStack) -> Parts:
     links = LinkProxy(plan.node_names) if plan.brokers else None
     if links is not None:
         stack.callback(links.close)
-    cluster = ProcessCluster(stack.enter_context(ScratchFolder("cluster")), of_nodes, links=links)
-
-    def start_cluster() -> None:
+    postgres, s3 = _start_services(plan, [mutant for _, mutant in sql], stack)
+    services = NodeServices(run=run, slot=slot, traced=plan.traced, postgres=postgres, s3=s3)
+    cluster = ProcessCluster(
+        stack.enter_context(ScratchFolder("cluster")), of_nodes, links=links, services=services
+    )
+    if plan.brokers:
         stack.callback(cluster.kill_all)
         cluster.__enter__()
+    return Parts(
+        cluster=cluster,
+        links=links,
+        database=None if postgres is None else postgres.database,
+        postgres=None if postgres is None else postgres.proxy,
+        s3_server=None if s3 is None else s3.server,
+        s3=None if s3 is None else s3.proxy,
+    )
 
+
+def _start_services(
+    plan: DeploymentPlan, mutants: Sequence[SqlMutant], stack: contextlib.ExitStack
+) -> tuple[PostgresBehindProxy | None, S3BehindProxy | None]:
     def start_database() -> Database:
-        mutants = [mutant for _, mutant in sql]
         own = plan.own_database
         database = Database(schema_upto=plan.schema_upto, mutants=mutants, own=own)
         stack.callback(database.close)
@@ -215,33 +229,21 @@ def _start(plan: DeploymentPlan, stack: contextlib.ExitStack) -> Parts:
         stack.callback(server.close)
         return server.start()
 
-    with ThreadPoolExecutor(3) as threads:
-        running = threads.submit(start_cluster) if plan.brokers else None
+    with ThreadPoolExecutor(2) as threads:
         database = threads.submit(start_database) if plan.control_plane else None
         s3_server = threads.submit(start_s3) if plan.object_store else None
-    if running is not None:
-        running.result()
-    return _proxied(
-        Parts(
-            cluster=cluster,
-            links=links,
-            database=None if database is None else database.result(),
-            s3_server=None if s3_server is None else s3_server.result(),
-        ),
-        stack,
-    )
-
-
-def _proxied(parts: Parts, stack: contextlib.ExitStack) -> Parts:
-    """The same, with proxies before the services."""
     postgres, s3 = None, None
-    if parts.database is not None:
-        postgres = PostgresProxy(Upstream(host=LOOPBACK, port=parts.database.port))
-        stack.callback(postgres.close)
-    if parts.s3_server is not None:
-        s3 = S3Proxy(parts.s3_server.endpoint)
-        stack.callback(s3.close)
-    return replace(parts, postgres=postgres, s3=s3)
+    if database is not None:
+        found = database.result()
+        proxy = PostgresProxy(Upstream(host=LOOPBACK, port=found.port))
+        stack.callback(proxy.close)
+        postgres = PostgresBehindProxy(database=found, proxy=proxy)
+    if s3_server is not None:
+        server = s3_server.result()
+        before = S3Proxy(server.endpoint)
+        stack.callback(before.close)
+        s3 = S3BehindProxy(server=server, proxy=before)
+    return postgres, s3
 
 
 def _killable(plan: DeploymentPlan, parts: Parts) -> dict[str, Killable]:

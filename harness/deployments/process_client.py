@@ -43,19 +43,21 @@ class ProcessClient(LiveClient):
         if self.program is not None and self._going.is_set():
             await self.program.ready()
 
-    async def control_plane(self, f: str, arguments: Mapping[str, Any]) -> Answer | None:
+    async def control_plane_many(
+        self, f: str, partitions: Sequence[Mapping[str, Any]]
+    ) -> Sequence[Answer | None]:
         """Ask the program, which is started if there is none."""
         program = self.program
         if program is None:
-            return await super().control_plane(f, arguments)
-        return await self.carry_out(self.ask(program, f, arguments))
+            return await super().control_plane_many(f, partitions)
+        return await self.carry_out(self.ask(program, f, partitions))
 
     async def ask(
-        self, program: ControlProgram, f: str, arguments: Mapping[str, Any]
-    ) -> Answer | None:
+        self, program: ControlProgram, f: str, partitions: Sequence[Mapping[str, Any]]
+    ) -> Sequence[Answer | None]:
         """Ask as soon as the client runs."""
         await self.passes()
-        return await program.ask(f, arguments)
+        return await program.ask(f, partitions)
 
     async def store(self, work: Callable[[ObjectStore], Awaitable[Result]]) -> Result:
         """Talk to the object store."""

@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -54,15 +55,18 @@ class ProcessCluster:
         *,
         first_port: int = 0,
         links: LinkProxy | None = None,
+        services: Callable[[str], Sequence[str]] = lambda name: (),
     ) -> None:
         """``first_port`` is that of broker 1, the others follow it; 0 takes what is free.
 
-        With ``links`` nodes and clients reach each node through the proxy.
+        With ``links`` nodes and clients reach each node through the proxy. ``services`` gives the
+        options by which a node finds its store and its control plane, each time it is started.
         """
         self.plan = plan
         self.folder = folder
         self._first_port = first_port
         self._links = links
+        self._services = services
         self._bell = threading.Condition()
         self._nodes: dict[str, _Node] = {}
         self._ports: dict[str, int] = {}
@@ -222,6 +226,7 @@ class ProcessCluster:
         if self._links is not None:
             command += ["--from-host", host_of(name)]
             command += ["--advertised", self._links.ways[name]] if part == "broker" else []
+        command += self._services(name)
         for key, value in self.plan.properties.items():
             command += ["--property", f"{key}={value}"]
         for mutant in self.plan.mutants:

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from harness.deployments.deployment import ClientLost, Result, urgency
 from harness.errors import LabBroken
 from harness.simulation.simulation import Simulation
 from harness.sut.protocol import Answer
-from reference_impl.control_plane.port import Request, Seed
+from reference_impl.control_plane.lines import answered, request_of
 from reference_impl.ports import Address, Connection, Listener, Network, ObjectStore, Ports
 from reference_impl.ports.network import Handler
 
@@ -55,15 +55,23 @@ class SimClient:
         return await self._inside(lambda ports: work(_Network(self)))
 
     async def control_plane(self, f: str, arguments: Mapping[str, Any]) -> Answer | None:
-        """Ask the control plane one call."""
+        """Ask the control plane about one partition."""
+        (answer,) = await self.control_plane_many(f, (arguments,))
+        return answer
+
+    async def control_plane_many(
+        self, f: str, partitions: Sequence[Mapping[str, Any]]
+    ) -> Sequence[Answer | None]:
+        """Ask the control plane about several partitions in one call."""
         self._check("control_plane")
         urged = urgency.get()
 
-        async def ask(ports: Ports) -> Answer:
+        async def ask(ports: Ports) -> Sequence[Answer]:
             if urged is not None:
                 await _think(urged, ports)
-            reply = await ports.control_plane.call(_request(f, arguments))
-            return Answer.of(reply.to_json())
+            request = request_of({"f": f, "partitions": [dict(one) for one in partitions]})
+            answer = await ports.control_plane.call(request)
+            return [Answer.of(answered(one)) for one in answer.partitions]
 
         return await self._inside(ask)
 
@@ -154,10 +162,3 @@ async def _think(urged: asyncio.Event, ports: Ports) -> None:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(THINK_TIME_S * ports.rng.random() ** 3):
             await urged.wait()
-
-
-def _request(f: str, arguments: Mapping[str, Any]) -> Request:
-    values = dict(arguments)
-    if "entries" in values:
-        values["entries"] = tuple(Seed(*entry) for entry in values["entries"])
-    return Request(f=f, **values)

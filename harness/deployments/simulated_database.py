@@ -19,9 +19,9 @@ from harness.simulation.bell import Bell
 from harness.simulation.lever import SimLever
 from harness.simulation.observer import Observer
 from harness.simulation.simulation import Simulation
-from reference_impl.control_plane.port import Reply
 from reference_impl.decisions import SqlMutant
 from reference_impl.ports import ControlPlane
+from reference_impl.ports.control_plane import Answer
 from reference_impl.ports.effects import Effect, Gate, Result
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class PostgresDatabase:
         """In real time, and in no simulated time."""
         with self._simulated.aside():
             result = self._real.run_until_complete(_awaited(effect))
-        if isinstance(result, Reply) and not result.error.definite:
+        if isinstance(result, Answer) and not all(one.error.definite for one in result.partitions):
             self._errors_answered += 1
             self._bell.ring()
         return result

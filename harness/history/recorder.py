@@ -13,7 +13,7 @@ world with reader threads has the host's clock and a real one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -49,6 +49,7 @@ class Operation:
     """One invocation on its way; `outcome` is None as long as it is open."""
 
     client: str
+    seat: str  # which of its logical processes: a client that asks several things at once has some
     node: int
     process: int
     f: str
@@ -96,6 +97,7 @@ class Recorder:
         self._processes = slot.first_process
         self.plan_part: str | None = None  # that asks for the faults which begin now
         self._faults = count(1)
+        self._calls = count(1)  # over several partitions
 
     @property
     def lines(self) -> int:
@@ -114,7 +116,23 @@ class Recorder:
         """What a script's topic is called in this part of the run; parts share no topic."""
         return self._slot.topic(name)
 
-    def invoke(self, client: str, f: str, arguments: Mapping[str, Any]) -> Operation:
+    def invoke_many(
+        self, client: str, f: str, partitions: Sequence[Mapping[str, Any]]
+    ) -> list[Operation]:
+        """Record that a client is about to ask several partitions in one call: an operation each,
+        `together` under a name of their own."""
+        if len(partitions) == 1:
+            return [self.invoke(client, f, partitions[0])]
+        name = {"together": f"{self._slot.name}-{next(self._calls)}"}
+        seats = [client, *(f"{client}+{number}" for number in range(1, len(partitions)))]
+        return [
+            self.invoke(client, f, {**asked, **name}, seat=seat)
+            for seat, asked in zip(seats, partitions, strict=True)
+        ]
+
+    def invoke(
+        self, client: str, f: str, arguments: Mapping[str, Any], *, seat: str | None = None
+    ) -> Operation:
         """Record that a client is about to ask; to be called before anything is sent.
 
         Which node it asks is its own (``node``), unless the arguments name one.
@@ -125,8 +143,9 @@ class Recorder:
         with self._lock:
             operation = Operation(
                 client=client,
+                seat=seat or client,
                 node=asked if isinstance(asked, int) else self.node(client),
-                process=self._process_of(client),
+                process=self._process_of(seat or client),
                 f=f,
                 arguments=arguments,
             )
@@ -152,7 +171,7 @@ class Recorder:
             self._writer.write({**self._operation_line(operation, outcome), **fields})
             operation.outcome = outcome
             if outcome == "info":
-                self._process.pop(operation.client, None)
+                self._process.pop(operation.seat, None)
             return True
 
     def begin_fault(self, name: str, target: str) -> Fault:
@@ -261,11 +280,11 @@ class Recorder:
     def _stamp(self, kind: str) -> Line:
         return {"kind": kind, "time": self._now(), "clock": self._clock}
 
-    def _process_of(self, client: str) -> int:
-        if client not in self._process:
-            self._process[client] = self._processes
+    def _process_of(self, seat: str) -> int:
+        if seat not in self._process:
+            self._process[seat] = self._processes
             self._processes += 1
-        return self._process[client]
+        return self._process[seat]
 
 
 def ending(f: str, answer: Answer | None) -> tuple[str, Line]:

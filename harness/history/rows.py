@@ -135,6 +135,7 @@ class RowBuilder:
         stored = completion.get("stored") or {}
         call: Row = {
             "client": invoke.get("client"),
+            "together": invoke.get("together"),
             "boundary": invoke.get("boundary"),
             "leader_epoch": invoke.get("leader_epoch"),
             "entries": _entries(_distinct(invoke.get("entries"))),

@@ -1,9 +1,8 @@
 """The silver tables: what checkers see of a history, and nothing else.
 
 Flat, typed, one meaning a column. The schemas are data, so the Parquet files, the SQL of both
-engines, `FORMAT.md` and the tests all draw from here.
-
-Names: no column is a reserved word of Spark or DuckDB, so that one SQL text serves both unquoted.
+engines, `FORMAT.md` and the tests all draw from here. No column is a reserved word of Spark or
+DuckDB, so that one SQL text serves both unquoted.
 
 Time: `began`, `ended`, `answered`, `happened`, `since`, `until` are in *order units*: the `time` of
 the line, or its `index` where the index is the total order (world `sim`, imported histories). They
@@ -83,6 +82,7 @@ detail        string  what was wrong with an answer that cannot be read; null ot
         _OPERATION
         + """
 client              string  name of the client that asked; null if it has none
+together            string  name of the call that asked several partitions at once; null if alone
 boundary            bigint  the boundary asked for; -1 asks for a reset
 leader_epoch        bigint  the epoch asked with; null if none was given
 entries             string  the producer entries given, sorted, as JSON text

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import atexit
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import psycopg
 from psycopg.rows import dict_row
 
 from harness.errors import LabBroken
 from harness.processes.table import kill_with_children
+from reference_impl.control_plane.lines import topic_id_of
 from reference_impl.control_plane.migrations import MigrationError, install
 from reference_impl.control_plane.server import PostgresServer, ServerError
 from reference_impl.decisions import SqlMutant
@@ -38,6 +39,8 @@ SELECT to_jsonb(logs) AS log,
    FROM batches AS b WHERE b.topic_id = logs.topic_id AND b.partition = logs.partition) AS batches
 FROM logs ORDER BY topic_id COLLATE "C", partition
 """
+_NAMES = "SELECT topic_id, name FROM topics"  # from V16 on
+_NAMED = "SELECT to_regclass('topics') IS NOT NULL AS named"
 
 _COLUMNS = {
     "boundary": "diskless_log_start_offset",
@@ -115,17 +118,31 @@ class Database:
         with psycopg.connect(self.dsn, row_factory=dict_row) as connection:
             connection.execute(f"SET search_path TO {_SCHEMA}, {_HIDDEN}")
             found = connection.execute(_ROWS).fetchall()
-        return [_row(one["log"], one["seeds"], one["batches"]) for one in found]
+            known = connection.execute(_NAMED).fetchall()[0]["named"]
+            topics = connection.execute(_NAMES).fetchall() if known else []
+        names = {one["topic_id"]: one["name"] for one in topics}
+        rows = [_row(one["log"], names, one["seeds"], one["batches"]) for one in found]
+        return sorted(rows, key=lambda row: (str(row["topic"]), row["partition"]))
 
     def upgrade(self, logs: Sequence[Log]) -> None:
-        """Put logs there as the installed version would, then run the migrations that are left."""
+        """Put logs there as the installed version would, then run the migrations that are left.
+
+        The older versions knew topics by their ids alone; their names are told afterwards.
+        """
+        ids = {topic: str(topic_id_of(topic)) for topic, _ in logs}
         with psycopg.connect(self.dsn) as connection:
-            for log in logs:
-                connection.execute("INSERT INTO logs (topic_id, partition) VALUES (%s, %s)", log)
+            for topic, partition in logs:
+                connection.execute(
+                    "INSERT INTO logs (topic_id, partition) VALUES (%s, %s)",
+                    (ids[topic], partition),
+                )
         try:
             install(self.dsn, mutants=self._mutants)
         except MigrationError as error:
             raise LabBroken(f"the upgrade failed: {error}") from error
+        with psycopg.connect(self.dsn) as connection:
+            for topic, topic_id in ids.items():
+                connection.execute("INSERT INTO topics VALUES (%s, %s)", (topic_id, topic))
 
     def kill(self) -> int:
         """SIGKILL the server of this database and its backends; how many processes ended by it."""
@@ -152,7 +169,8 @@ class Database:
             connection.execute(statement.encode())
 
 
-def _row(log: Row, seeds: object, batches: object) -> Row:
-    row: Row = {"topic": log["topic_id"], "partition": log["partition"]}
+def _row(log: Row, names: Mapping[object, object], seeds: object, batches: object) -> Row:
+    topic_id = log["topic_id"]
+    row: Row = {"topic": names.get(topic_id, topic_id), "partition": log["partition"]}
     row.update((name, log.get(column)) for name, column in _COLUMNS.items())
     return {**row, "seeds": seeds, "batches": batches}

@@ -4,6 +4,11 @@
     → {"id": 7, "f": "register_leader_epoch", "topic": "t", "partition": 0, "leader_epoch": 6}
     ← {"id": 7, "error": "NONE", "boundary": -1, "epoch": 6, "reset_epoch": -1}
 
+An agent whose ready line has `"several_partitions": true` may also be asked about several at once:
+
+    → {"id": 8, "f": "commit_batch", "partitions": [{"topic": "t", "partition": 0, …}, …]}
+    ← {"id": 8, "partitions": [{"error": "NONE", "boundary": 10, …}, …]}      in the same order
+
 The shape of every line is in `control_plane.schema.json`; a line that does not fit it is a
 `ProtocolBreach`, never a finding against the system behind it. What the schema cannot say is said
 here: the id must be that of the open question, and an answer with a known outcome carries what the
@@ -14,7 +19,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +28,7 @@ import jsonschema
 
 from harness.errors import ProtocolBreach, shown
 from harness.sut.calls import Value
-from reference_impl.control_plane.port import BoundaryError
+from reference_impl.ports.control_plane import BoundaryError
 
 SCHEMA_FILE = Path(__file__).with_name("control_plane.schema.json")
 
@@ -63,14 +68,48 @@ class Answer:
 
 def question(number: int, f: str, arguments: Mapping[str, Value]) -> bytes:
     """The line that asks; arguments that are absent are left out."""
-    line: dict[str, object] = {"id": number, "f": f}
-    line.update((name, value) for name, value in arguments.items() if value is not None)
-    return json.dumps(line, separators=(",", ":")).encode()
+    return _line({"id": number, "f": f, **_present(arguments)})
 
 
-def read_ready(line: bytes, *, called: str) -> None:
-    """The first line; anything but a ready sign is a breach."""
-    _fit(_object(line, called), "ready", line, called, want='{"ready": true} as its first line')
+def question_many(number: int, f: str, partitions: Sequence[Mapping[str, Value]]) -> bytes:
+    """The line that asks about several partitions at once."""
+    return _line({"id": number, "f": f, "partitions": [_present(one) for one in partitions]})
+
+
+def _present(arguments: Mapping[str, Value]) -> dict[str, object]:
+    return {name: value for name, value in arguments.items() if value is not None}
+
+
+def _line(said: Mapping[str, object]) -> bytes:
+    return json.dumps(said, separators=(",", ":")).encode()
+
+
+def read_ready(line: bytes, *, called: str) -> bool:
+    """The first line, and whether it understands questions about several partitions; anything but
+    a ready sign is a breach."""
+    said = _object(line, called)
+    _fit(said, "ready", line, called, want='{"ready": true} as its first line')
+    return bool(said.get("several_partitions"))
+
+
+def read_answers(
+    line: bytes, *, called: str, number: int | None, f: str, several: int | None
+) -> Sequence[Answer]:
+    """The answer to the open question for each of its partitions; `several` says how many, if it
+    was one about several."""
+    if several is None:
+        return [read_answer(line, called=called, number=number, f=f)]
+    want = f"an answer to {f!r} for each of {several} partitions"
+    found = _object(line, called)
+    _fit(found, "answers", line, called, want=want)
+    _check_id(found, line, called, number)
+    if len(found["partitions"]) != several:
+        raise ProtocolBreach(
+            f"{called} answered for {len(found['partitions'])} partitions.",
+            got=shown(line),
+            want=want,
+        )
+    return [_answer(one, line, called, f) for one in found["partitions"]]
 
 
 def read_answer(line: bytes, *, called: str, number: int | None, f: str) -> Answer:
@@ -81,10 +120,19 @@ def read_answer(line: bytes, *, called: str, number: int | None, f: str) -> Answ
             f"{called} spoke without being asked.", got=shown(line), want="silence until a question"
         )
     _fit(found, "answer", line, called, want=f"an answer to {f!r}")
+    _check_id(found, line, called, number)
+    return _answer(found, line, called, f)
+
+
+def _check_id(found: Mapping[str, Any], line: bytes, called: str, number: int | None) -> None:
     if found["id"] != number:
         raise ProtocolBreach(
             f"{called} answered another question.", got=shown(line), want=f'"id": {number}'
         )
+
+
+def _answer(found: Mapping[str, Any], line: bytes, called: str, f: str) -> Answer:
+    """What is said about one partition."""
     asked_for = (*STATE[:3], *ANSWERS_WITH.get(f, ()))
     stored = {name: found[name] for name in asked_for if found.get(name) is not None}
     answer = Answer(error=found["error"], stored=stored)

@@ -8,13 +8,14 @@ wrong the workload is still legal, only a little less to the point.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from harness.sut.calls import SEEDS, UNDEFINED, Entries, Value
 
 Question = tuple[str, dict[str, Value]]
 
+TRIES = 8  # to come to a question of some kind
 _SEED_CHOICES = ("none", "A", "B", "C", "D", "E", "F", "FIVE")
 
 INITIALIZE = "initialize_diskless_migration"
@@ -111,6 +112,17 @@ class Belief:
         question = self._question(kind)
         self.believe(*question)
         return question
+
+    def ask_for(self, f: str) -> dict[str, Value] | None:
+        """Arguments of this call that make sense, if a few questions come to it."""
+        for _ in range(TRIES):
+            tried = replace(self, proposals=[*self.proposals])
+            asked, arguments = tried.ask()
+            if asked == f:
+                self.epoch, self.proposals = tried.epoch, tried.proposals
+                self.believe(asked, arguments)
+                return arguments
+        return None
 
     def _question(self, kind: str) -> Question:
         random = self.random

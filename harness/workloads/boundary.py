@@ -23,7 +23,7 @@ from harness.steps.order import ALL_VERBS, CLIENT_VERBS, OUTAGES, Order, Stand, 
 from harness.steps.step import LAB, Step
 from harness.sut.calls import Value
 from harness.workloads.belief import CREATE, GET, PRODUCERS, Belief, Question
-from harness.workloads.boundary_text import call_step
+from harness.workloads.boundary_text import call_many_step, call_step
 from harness.workloads.races import RACES, Move, Race
 
 # How an idle client asks, and what happens next to what is open. Weights, not probabilities.
@@ -40,6 +40,7 @@ _GOING_ON = {
     "begin": 30,
 }
 _UNKNOWN_OUTCOMES = ("lose", "drop", "kill")
+_TOGETHER_CHANCE = 0.25  # that a question is asked of all partitions in one call
 _RACE_CHANCE = 0.07
 _BYSTANDER_CHANCE = 0.3
 _OUTAGE_CHANCE = 0.018
@@ -78,7 +79,7 @@ class _Author:
         ]
         self._verbs = verbs
         self._order = Order()
-        self._about: dict[str, Belief] = {}
+        self._about: dict[str, tuple[Belief, ...]] = {}  # what a client has asked
         self._steps: list[Step] = []
         self._asked = 0
 
@@ -107,23 +108,51 @@ class _Author:
         if self._random.random() > _PATIENCE.get(stand, 1.0):
             return
         weights = _ASKING if stand is Stand.IDLE else _GOING_ON
-        life = self._about.get(client) or self._random.choice(self._lives)
-        if stand in (Stand.IDLE, Stand.IDLE_PAUSED):
-            life = self._random.choice(self._lives)
-        legal = [verb for verb in self._order.legal(client) if self._may(verb, life)]
+        about = self._about.get(client, ())
+        if not about or stand in (Stand.IDLE, Stand.IDLE_PAUSED):
+            about = (self._random.choice(self._lives),)
+        life = about[0]
+        legal = [verb for verb in self._order.legal(client) if self._may(verb, *about)]
         if not legal:
             return
         verb = self._random.choices(legal, [weights.get(one, 1) for one in legal])[0]
         asks = CLIENT_VERBS[verb] is Takes.A_CALL or (
             CLIENT_VERBS[verb] is Takes.MAYBE_A_CALL and stand is Stand.IDLE
         )
-        self._say(client, verb, life, life.ask() if asks else None)
+        question = life.ask() if asks else None
+        if question is not None and self._random.random() < _TOGETHER_CHANCE:
+            self._say_together(client, verb, life, question)
+        else:
+            self._say(client, verb, life, question)
 
-    def _may(self, verb: str, life: Belief) -> bool:
+    def _say_together(self, client: str, verb: str, life: Belief, question: Question) -> None:
+        """The same call on other partitions, each with arguments of its own that make sense."""
+        f, arguments = question
+        asked: dict[int, dict[str, Value]] = {life.partition: arguments}
+        for other in self._lives:
+            found = other.ask_for(f) if other is not life and self._may(verb, other) else None
+            if found is not None:
+                asked[other.partition] = found
+        partitions = [{**given, "partition": partition} for partition, given in asked.items()]
+        self._random.shuffle(partitions)
+        self._about[client] = tuple(one for one in self._lives if one.partition in asked)
+        self._asked += len(partitions)
+        self._use_up(verb, self._about[client])
+        if len(partitions) == 1:
+            self._add(call_step(client, verb, f, **partitions[0]))
+        else:
+            self._add(call_many_step(client, verb, f, partitions))
+
+    def _may(self, verb: str, *lives: Belief) -> bool:
         closing = {"hold": "release", "begin": "end", "pause": "resume"}.get(verb, verb)
         if not {verb, closing} <= self._verbs:
             return False
-        return verb not in _UNKNOWN_OUTCOMES or life.unknowns_left > 0
+        return verb not in _UNKNOWN_OUTCOMES or all(life.unknowns_left > 0 for life in lives)
+
+    def _use_up(self, verb: str, lives: Iterable[Belief]) -> None:
+        if verb in _UNKNOWN_OUTCOMES:
+            for life in lives:
+                life.unknowns_left -= 1
 
     def _say(self, client: str, verb: str, life: Belief, question: Question | None) -> None:
         if question is None:
@@ -132,10 +161,9 @@ class _Author:
             f, arguments = question
             given: dict[str, Value] = {**arguments, "partition": life.partition}
             step = call_step(client, verb, f, **given)
-            self._about[client] = life
+            self._about[client] = (life,)
             self._asked += 1
-        if verb in _UNKNOWN_OUTCOMES:
-            life.unknowns_left -= 1
+        self._use_up(verb, self._about.get(client, (life,)))
         self._add(step)
 
     def _add(self, step: Step) -> None:

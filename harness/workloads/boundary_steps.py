@@ -15,6 +15,7 @@ wider than the fault, and it has landed only by a count of its levers.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -90,7 +91,7 @@ class Faults(Protocol):
 class _Asked:
     """What a client has open."""
 
-    operation: Operation
+    operations: Sequence[Operation]  # one for each partition
     task: asyncio.Task[None]
     urged: asyncio.Event = field(default_factory=asyncio.Event)  # its answer is waited for
 
@@ -165,7 +166,8 @@ class BoundarySteps(Vocabulary):
     async def finish(self) -> None:
         """Record that what is open will never be answered, and that all faults are over."""
         for asked in self._asked.values():
-            self._recorder.complete(asked.operation, None)
+            for operation in asked.operations:
+                self._recorder.complete(operation, None)
             asked.task.cancel()
         await asyncio.gather(*(one.task for one in self._asked.values()), return_exceptions=True)
         self._asked.clear()
@@ -297,19 +299,26 @@ class BoundarySteps(Vocabulary):
 
     def _ask(self, step: Step) -> _Asked:
         assert step.f is not None, "the order table and the text see to it"
-        operation = self._recorder.invoke(step.actor, step.f, step.arguments)
+        partitions = boundary_text.partitions_of(step)
+        operations = self._recorder.invoke_many(step.actor, step.f, partitions)
         urged = asyncio.Event()
-        task = asyncio.ensure_future(self._carry(operation, self._clients[step.actor], urged))
-        asked = self._asked[step.actor] = _Asked(operation=operation, task=task, urged=urged)
+        task = asyncio.ensure_future(self._carry(operations, self._clients[step.actor], urged))
+        asked = self._asked[step.actor] = _Asked(operations=operations, task=task, urged=urged)
         return asked
 
-    async def _carry(self, operation: Operation, client: Client, urged: asyncio.Event) -> None:
+    async def _carry(
+        self, operations: Sequence[Operation], client: Client, urged: asyncio.Event
+    ) -> None:
         urgency.set(urged)
-        try:
-            answer = await client.control_plane(operation.f, operation.arguments)
-        except ClientLost:
-            answer = None
-        self._recorder.complete(operation, answer)
+        answers: Sequence[Answer | None] = [None] * len(operations)
+        asked = [
+            {name: value for name, value in one.arguments.items() if name != "together"}
+            for one in operations
+        ]
+        with contextlib.suppress(ClientLost):
+            answers = await client.control_plane_many(operations[0].f, asked)
+        for operation, answer in zip(operations, answers, strict=True):
+            self._recorder.complete(operation, answer)
 
     async def _answer(self, client: str) -> None:
         """Wait until what a client asked is over."""

@@ -2,11 +2,16 @@
 
 old   hold     initialize b0=100 epoch=5 seeds=A
 lab   upgrade  t=old p=0,1
+a     call     commit count=2 p=0 and count=3 p=1 and t=u
+
+What stands between `and` is asked of one partition each, all of them in one call; then the
+arguments of the step are its `partitions`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from harness.steps.order import CLIENT_VERBS, LAB_VERBS, Takes
@@ -24,12 +29,27 @@ from harness.sut.calls import (
     Value,
 )
 
+PARTITIONS = "partitions"
 _NO_ARGUMENTS: Mapping[str, Value] = MappingProxyType({})
 
 
 def call_step(client: str, verb: str, f: str, **arguments: Value) -> Step:
     """A step that carries a call, with the arguments that the text form would fill in."""
     return Step(actor=client, verb=verb, f=f, arguments=_filled(CALLS[f], arguments))
+
+
+def call_many_step(
+    client: str, verb: str, f: str, partitions: Sequence[Mapping[str, Value]]
+) -> Step:
+    """A step that carries a call over several partitions."""
+    filled = tuple(dict(_filled(CALLS[f], one)) for one in partitions)
+    return Step(actor=client, verb=verb, f=f, arguments=MappingProxyType({PARTITIONS: filled}))
+
+
+def partitions_of(step: Step) -> Sequence[Mapping[str, Value]]:
+    """What a step asks of each partition: of one, or of several in one call."""
+    several: Sequence[Mapping[str, Value]] = step.arguments.get(PARTITIONS, (step.arguments,))
+    return several
 
 
 def read_line(actor: str, verb: str, words: Sequence[str], line: int | None) -> Step:
@@ -40,7 +60,11 @@ def read_line(actor: str, verb: str, words: Sequence[str], line: int | None) -> 
     call = _call(verb, takes, words)
     if call is None:
         return Step(actor=actor, verb=verb, line=line)
-    return Step(actor=actor, verb=verb, f=call.f, arguments=_arguments(call, words[1:]), line=line)
+    asked = [_arguments(call, words) for words in _split(words[1:])]
+    step = Step(actor=actor, verb=verb, f=call.f, arguments=asked[0], line=line)
+    if len(asked) == 1:
+        return step
+    return replace(call_many_step(actor, verb, call.f, asked), line=line)
 
 
 def words_of(step: Step) -> list[str]:
@@ -50,12 +74,31 @@ def words_of(step: Step) -> list[str]:
         return words + [f"{SHORT_OF[k]}={_listed(v)}" for k, v in step.arguments.items()]
     call = CALLS[step.f]
     words.append(call.alias)
+    for number, asked in enumerate(partitions_of(step)):
+        words += ["and"] if number else []
+        words += _words_of(call, asked)
+    return words
+
+
+def _words_of(call: Call, asked: Mapping[str, Value]) -> list[str]:
+    words = []
     defaults: dict[str, Value] = {"topic": "t", "partition": 0, **call.defaults}
     for name in call.arguments:
-        value = step.arguments.get(name, defaults.get(name))
+        value = asked.get(name, defaults.get(name))
         if name not in defaults or value != defaults[name]:
             words.append(f"{SHORT_OF[name]}={_word(name, value)}")
     return words
+
+
+def _split(words: Sequence[str]) -> list[list[str]]:
+    """The words between one `and` and the next."""
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word == "and":
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return parts
 
 
 def _call(verb: str, takes: Takes, words: Sequence[str]) -> Call | None:

@@ -3,8 +3,9 @@
     → {"id":7,"f":"register_leader_epoch","topic":"t","partition":0,"leader_epoch":5}
     ← {"id":7,"error":"NONE","boundary":-1,"epoch":5,"reset_epoch":-1}
 
-The first line out is ``{"ready": true, "pid": …}``, with the names of the mutants in force if
-there are any. A line that is no request is answered with INVALID_REQUEST and a message, nothing
+A line may ask several partitions at once (``lines``). The first line out is ``{"ready": true,
+"pid": …, "several_partitions": true}``, with the names of the mutants in force if there are any.
+A line that is no request is answered with INVALID_REQUEST and a message, nothing
 is carried out, and the agent goes on; so is a last line without its newline, because its writer
 may have died in the middle of it. The end of the input ends the agent, and so does a reader that
 went away.
@@ -21,14 +22,15 @@ import os
 from collections.abc import Sequence
 from typing import BinaryIO
 
-from reference_impl.control_plane.port import BadRequest, BoundaryError, ControlPlane, Request
+from reference_impl.control_plane.lines import BadRequest, answer_line, asks_several, request_of
+from reference_impl.ports.control_plane import BoundaryError, ControlPlane
 
 
 def serve(
     plane: ControlPlane, *, lines_in: BinaryIO, lines_out: BinaryIO, mutants: Sequence[str] = ()
 ) -> None:
     """Answer requests until the input ends."""
-    ready: dict[str, object] = {"ready": True, "pid": os.getpid()}
+    ready: dict[str, object] = {"ready": True, "pid": os.getpid(), "several_partitions": True}
     if mutants:
         ready["mutants"] = list(mutants)
     with asyncio.Runner() as runner:
@@ -51,12 +53,12 @@ async def answer(plane: ControlPlane, line: bytes) -> dict[str, object]:
             raise BadRequest("the line does not end: it may be incomplete and is not carried out")
         found = _parse(line)
         number = _id(found)
-        request = Request.from_json(found)
+        request = request_of(found)
     except BadRequest as problem:
         error = str(BoundaryError.INVALID_REQUEST)
         return {"id": number, "error": error, "message": str(problem)}
-    reply = await plane.call(request)
-    return {"id": number, **reply.to_json()}
+    answer = await plane.call(request)
+    return {"id": number, **answer_line(answer, several=asks_several(found))}
 
 
 def _parse(line: bytes) -> dict[str, object]:

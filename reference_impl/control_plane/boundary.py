@@ -29,9 +29,10 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from uuid import UUID
 
-from reference_impl.control_plane.port import UNDEFINED, BoundaryError, Seed
 from reference_impl.decisions import decision
+from reference_impl.ports.control_plane import UNDEFINED, BoundaryError, Seed
 
 NONE = BoundaryError.NONE
 SEED_DEPTH = 5  # batches per producer, the depth of Kafka's own duplicate detection
@@ -87,9 +88,9 @@ def first_refusal(*verdicts: BoundaryError) -> BoundaryError:
 
 
 @decision("log-key", rules=("MIG-022",))
-def log_key(topic: str, partition: int) -> tuple[str, int]:
+def log_key(topic_id: UUID, partition: int) -> tuple[UUID, int]:
     """Which register a call is about: one for each partition of each topic."""
-    return (topic, partition)
+    return (topic_id, partition)
 
 
 @decision("is-set", rules=("MIG-001", "MIG-020"))
@@ -108,6 +109,12 @@ def reported_boundary(log: LogRow, asked: int | None, error: BoundaryError) -> i
 def initialize_transactions() -> tuple[Steps, ...]:
     """Seeds and boundary become visible together: one transaction, seeds first."""
     return (("seed", "persist"),)
+
+
+@decision("admit-beside", rules=("MIG-033",))
+def admit_beside(before: tuple[BoundaryError, ...]) -> BoundaryError:
+    """Each partition of a call is judged by itself, however those before it in the call ended."""
+    return NONE
 
 
 # --- who may write ------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What the flows of both implementations share: transactions of a call, rows after it, replies.
+"""What the flows of both implementations share: transactions of a call, rows after it, answers.
 
 Nothing here chooses. These functions put the answers of the decisions in ``boundary`` together, so
 that a mutant of one decision is felt in every flow that uses it.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Any
 
 from reference_impl.control_plane.boundary import (
     NONE,
@@ -22,12 +23,17 @@ from reference_impl.control_plane.boundary import (
     reported_boundary,
     reset_epoch_after,
 )
-from reference_impl.control_plane.port import (
+from reference_impl.control_plane.lines import arguments_of
+from reference_impl.ports.control_plane import (
     UNDEFINED,
+    AnswerT,
+    AnyRequest,
     BoundaryError,
-    Reply,
+    CreateLogs,
+    InitializeDisklessMigration,
+    PartitionAnswer,
     Request,
-    unknown_outcome,
+    TopicIdPartition,
 )
 from reference_impl.ports.effects import Effect, Gate, Trouble
 
@@ -55,29 +61,29 @@ class Transaction:
     admits: bool
 
 
-def transactions_of(request: Request) -> tuple[Transaction, ...]:
+def transactions_of(request: AnyRequest) -> tuple[Transaction, ...]:
     """The transactions of a call: one, except where the plan of initialize says otherwise."""
-    plan = initialize_transactions() if request.f == "initialize_diskless_migration" else ((),)
+    plan = initialize_transactions() if isinstance(request, InitializeDisklessMigration) else ((),)
     return tuple(Transaction(steps=steps, admits=number == 0) for number, steps in enumerate(plan))
 
 
-Transact = Callable[[Request, Transaction], Awaitable[Reply]]
+Transact = Callable[[AnyRequest, Transaction], Awaitable[Any]]  # the answer of that request
 
 
-async def carry_out(request: Request, transact: Transact, gate: Gate) -> Reply:
-    """The transactions of a call, each through the gate; the first that fails is the last."""
-    reply = reply_of(LogRow(), None, NONE)
+async def carry_out(request: Request[Any, AnswerT], transact: Transact, gate: Gate) -> AnswerT:
+    """The transactions of a call, each through the gate. Each concerns the partitions that have not
+    failed so far."""
+    answers = [request.answer.one(**state_of(LogRow(), None, NONE)) for _ in request.partitions]
+    left = list(range(len(answers)))
     for transaction in transactions_of(request):
-        reply = await gate.run(_effect(request, transaction, transact))
-        if reply.error is not NONE:
+        if not left:
             break
-    return reply
-
-
-def failed_reply(trouble: Trouble) -> Reply:
-    """What a caller is told when a transaction met this trouble."""
-    error = classify_failure(SQLSTATES[trouble])
-    return unknown_outcome(error, f"the control plane failed ({trouble})")
+        part = replace(request, partitions=tuple(request.partitions[at] for at in left))
+        answer = await gate.run(_effect(part, transaction, transact))
+        for at, one in zip(left, answer.partitions, strict=True):
+            answers[at] = one
+        left = [at for at in left if answers[at].error is NONE]
+    return request.answered(answers)
 
 
 def with_boundary(log: LogRow, boundary: int, leader_epoch: int | None) -> LogRow:
@@ -100,27 +106,35 @@ def without_boundary(log: LogRow, leader_epoch: int | None) -> LogRow:
     )
 
 
-def reply_of(log: LogRow, asked: int | None, error: BoundaryError) -> Reply:
-    """The reply that carries a row's state."""
-    return Reply(
-        error=error,
-        boundary=reported_boundary(log, asked, error),
-        epoch=log.epoch,
-        reset_epoch=log.reset_epoch,
-    )
+def answer_of(log: LogRow, asked: int | None, error: BoundaryError) -> PartitionAnswer:
+    """The answer that carries a row's state, and nothing more."""
+    return PartitionAnswer(**state_of(log, asked, error))
 
 
-def refuse_form(request: Request, log: LogRow | None, problem: str) -> Reply:
-    """The reply to a request whose arguments do not suit its call; an unknown log outranks that."""
-    unknown = log is None and request.f != "create_log"
+def state_of(log: LogRow, asked: int | None, error: BoundaryError) -> dict[str, Any]:
+    """What every answer says, by name."""
+    return {
+        "error": error,
+        "boundary": reported_boundary(log, asked, error),
+        "epoch": log.epoch,
+        "reset_epoch": log.reset_epoch,
+    }
+
+
+def refuse_form(
+    request: AnyRequest, asked: TopicIdPartition, log: LogRow | None, problem: str
+) -> PartitionAnswer:
+    """The answer for a partition whose arguments do not suit the call; an unknown log outranks
+    that."""
+    unknown = log is None and not isinstance(request, CreateLogs)
     error = BoundaryError.UNKNOWN_TOPIC_OR_PARTITION if unknown else BoundaryError.INVALID_REQUEST
-    return replace(reply_of(log or LogRow(), request.boundary, error), message=problem)
+    state = state_of(log or LogRow(), getattr(asked, "boundary", None), error)
+    return request.answer.one(**state, message=problem)
 
 
-def effect_args(request: Request, transaction: Transaction) -> dict[str, object]:
+def effect_args(request: AnyRequest, transaction: Transaction) -> dict[str, object]:
     """The arguments an effect line shows: those of the call, and the steps where it has some."""
-    args = request.to_json()
-    del args["f"]
+    args: dict[str, object] = {"partitions": arguments_of(request)}
     return {**args, "steps": list(transaction.steps)} if transaction.steps else args
 
 
@@ -128,18 +142,19 @@ def effect_args(request: Request, transaction: Transaction) -> dict[str, object]
 _WRONG = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
-def _effect(request: Request, transaction: Transaction, transact: Transact) -> Effect[Reply]:
-    async def do() -> Reply:
+def _effect(request: AnyRequest, transaction: Transaction, transact: Transact) -> Effect[Any]:
+    async def do() -> Any:
         try:
             return await transact(request, transaction)
         except _WRONG as problem:
-            return _hard_failure(problem)
+            return _hard_failure(request, problem)
 
-    def failed(trouble: Trouble) -> Reply:
+    def failed(trouble: Trouble) -> Any:
         try:
-            return failed_reply(trouble)
+            error = classify_failure(SQLSTATES[trouble])
+            return request.unknown(error, f"the control plane failed ({trouble})")
         except _WRONG as problem:
-            return _hard_failure(problem)
+            return _hard_failure(request, problem)
 
     return Effect(
         port="control_plane",
@@ -147,10 +162,16 @@ def _effect(request: Request, transaction: Transaction, transact: Transact) -> E
         args=effect_args(request, transaction),
         do=do,
         failed=failed,
-        outcome=lambda reply: "ok" if reply.error is NONE else str(reply.error),
+        outcome=lambda answer: _outcome([one.error for one in answer.partitions]),
     )
 
 
-def _hard_failure(problem: Exception) -> Reply:
+def _outcome(errors: list[BoundaryError]) -> str:
+    """ "ok" if all of it was; the error, or those of all partitions where they differ."""
+    named = ["ok" if error is NONE else str(error) for error in errors]
+    return named[0] if len(set(named)) == 1 else ",".join(named)
+
+
+def _hard_failure(request: AnyRequest, problem: Exception) -> Any:
     message = f"the control plane failed ({type(problem).__name__}: {problem})"
-    return unknown_outcome(BoundaryError.KAFKA_STORAGE_ERROR, message)
+    return request.unknown(BoundaryError.KAFKA_STORAGE_ERROR, message)

@@ -2,7 +2,8 @@
 
 ``Registers`` is the database: what several nodes share. ``MemoryControlPlane`` is the port of one
 node, which reaches the registers through the gate of that node. A transaction is one plain function
-call, so it is atomic by construction: nothing else runs until it returns. There is no clock, no
+call over all its partitions, so it is atomic by construction and needs no locks: nothing else runs
+until it returns. There is no clock, no
 chance and no thread in here; the same transactions in the same order give the same replies.
 
 The registers last as long as the object; delays, refusals and lost replies are the gate's business.
@@ -12,26 +13,39 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID
 
 from reference_impl.control_plane import boundary as decide
 from reference_impl.control_plane.boundary import NONE, LogRow
 from reference_impl.control_plane.flow import (
     Transaction,
+    answer_of,
     carry_out,
     refuse_form,
-    reply_of,
+    state_of,
     with_boundary,
     without_boundary,
 )
-from reference_impl.control_plane.port import (
+from reference_impl.control_plane.form import problem_with
+from reference_impl.ports.control_plane import (
     UNDEFINED,
+    AnswerT,
+    AnyRequest,
+    BatchAnswer,
+    BatchToCommit,
     BoundaryError,
-    Reply,
+    BoundaryToInitialize,
+    BoundaryToSet,
+    EpochToRegister,
+    LogToCreate,
+    PartitionAnswer,
+    ProducersAnswer,
+    ProducerStateToSeed,
     Request,
     Seed,
+    TopicIdPartition,
     canonical,
-    given,
-    problem_with,
 )
 from reference_impl.ports.effects import Gate, OpenGate
 
@@ -52,10 +66,15 @@ class Registers:
     """The stored logs; every node that is to see the same state gets the same object."""
 
     def __init__(self) -> None:
-        self._logs: dict[tuple[str, int], _Log] = {}
+        self._logs: dict[tuple[UUID, int], _Log] = {}
+        self._names: dict[UUID, str] = {}
 
     def rows(self) -> list[dict[str, object]]:
         """The complete stored state, one row per log in order of topic and partition."""
+        named = [
+            (self._names.get(topic_id, str(topic_id)), topic_id, partition, log)
+            for (topic_id, partition), log in self._logs.items()
+        ]
         return [
             {
                 "topic": topic,
@@ -68,21 +87,38 @@ class Registers:
                 "seeds": [list(seed) for seed in log.seeds],
                 "batches": [list(batch) for batch in log.batches],
             }
-            for (topic, partition), log in sorted(self._logs.items(), key=lambda item: item[0])
+            for topic, _, partition, log in sorted(named, key=lambda item: item[:3])
         ]
 
-    def transact(self, request: Request, transaction: Transaction) -> Reply:
-        """Carry out one transaction of a call, whole."""
-        key = decide.log_key(request.topic, request.partition)
-        problem = problem_with(request)
-        if problem is None and request.f == "create_log":
+    def transact(self, request: AnyRequest, transaction: Transaction) -> Any:
+        """Carry out one transaction of a call, whole: one partition after the other."""
+        answers: list[PartitionAnswer] = []
+        for asked in request.partitions:
+            before = tuple(one.error for one in answers)
+            answers.append(self._carry_out(request, asked, transaction, before))
+        return request.answered(answers)
+
+    def _carry_out(
+        self,
+        request: AnyRequest,
+        asked: TopicIdPartition,
+        transaction: Transaction,
+        before: tuple[BoundaryError, ...],
+    ) -> PartitionAnswer:
+        key = decide.log_key(asked.topic_id, asked.partition)
+        problem, refusal = problem_with(asked), decide.admit_beside(before)
+        if problem is None and refusal is NONE and isinstance(asked, LogToCreate):
+            self._names.setdefault(asked.topic_id, asked.topic)
             self._logs.setdefault(key, _Log())
         log = self._logs.get(key)
         if problem is not None:
-            return refuse_form(request, None if log is None else log.row, problem)
+            return refuse_form(request, asked, None if log is None else log.row, problem)
         if log is None:
-            return reply_of(LogRow(), request.boundary, BoundaryError.UNKNOWN_TOPIC_OR_PARTITION)
-        return _FLOWS[request.f](log, request, transaction)
+            refusal = BoundaryError.UNKNOWN_TOPIC_OR_PARTITION
+        if log is None or refusal is not NONE:
+            row = LogRow() if log is None else log.row
+            return request.answer.one(**state_of(row, getattr(asked, "boundary", None), refusal))
+        return _FLOWS[request.f](log, asked, transaction)
 
 
 class MemoryControlPlane:
@@ -92,35 +128,39 @@ class MemoryControlPlane:
         self._registers = registers
         self._gate = gate or OpenGate()
 
-    async def call(self, request: Request) -> Reply:
+    async def call(self, request: Request[Any, AnswerT]) -> AnswerT:
         """Carry out one call; others run where the gate lets them and nowhere else."""
         return await carry_out(request, self._transact, self._gate)
 
     async def close(self) -> None:
         """Nothing to let go of."""
 
-    async def _transact(self, request: Request, transaction: Transaction) -> Reply:
+    async def _transact(self, request: AnyRequest, transaction: Transaction) -> Any:
         return self._registers.transact(request, transaction)
 
 
-def _look(log: _Log, request: Request, transaction: Transaction) -> Reply:
-    return reply_of(log.row, request.boundary, NONE)
+def _look(log: _Log, asked: TopicIdPartition, transaction: Transaction) -> PartitionAnswer:
+    return answer_of(log.row, None, NONE)
 
 
-def _describe_producers(log: _Log, request: Request, transaction: Transaction) -> Reply:
-    return replace(_look(log, request, transaction), seeds=log.seeds)
+def _describe_producers(
+    log: _Log, asked: TopicIdPartition, transaction: Transaction
+) -> PartitionAnswer:
+    return ProducersAnswer(**state_of(log.row, None, NONE), seeds=log.seeds)
 
 
-def _initialize(log: _Log, request: Request, transaction: Transaction) -> Reply:
-    boundary, leader_epoch = given(request.boundary), given(request.leader_epoch)
-    entries = canonical(given(request.entries))
+def _initialize(
+    log: _Log, asked: BoundaryToInitialize, transaction: Transaction
+) -> PartitionAnswer:
+    boundary, leader_epoch = asked.boundary, asked.leader_epoch
+    entries = canonical(asked.entries)
     error = NONE
     if transaction.admits:
         error = decide.admit_initialize(log.row, log.seeds, boundary, leader_epoch, entries)
     if error is NONE:
         for step in transaction.steps:
             _STEPS[step](log, boundary, leader_epoch, entries)
-    return reply_of(log.row, boundary, error)
+    return answer_of(log.row, boundary, error)
 
 
 def _seed(log: _Log, boundary: int, leader_epoch: int, entries: tuple[Seed, ...]) -> None:
@@ -131,8 +171,8 @@ def _persist(log: _Log, boundary: int, leader_epoch: int, entries: tuple[Seed, .
     log.row = with_boundary(log.row, boundary, leader_epoch)
 
 
-def _set(log: _Log, request: Request, transaction: Transaction) -> Reply:
-    boundary, leader_epoch = given(request.boundary), request.leader_epoch
+def _set(log: _Log, asked: BoundaryToSet, transaction: Transaction) -> PartitionAnswer:
+    boundary, leader_epoch = asked.boundary, asked.leader_epoch
     if boundary == UNDEFINED:
         error = decide.admit_reset(log.row, log.suffix_empty(), leader_epoch)
         if error is NONE and decide.is_set(log.row.boundary):
@@ -142,34 +182,35 @@ def _set(log: _Log, request: Request, transaction: Transaction) -> Reply:
         error = decide.admit_write(log.row, boundary, leader_epoch)
         if error is NONE:
             log.row = with_boundary(log.row, boundary, leader_epoch)
-    return reply_of(log.row, boundary, error)
+    return answer_of(log.row, boundary, error)
 
 
-def _seed_producer_state(log: _Log, request: Request, transaction: Transaction) -> Reply:
-    entries = canonical(given(request.entries))
+def _seed_producer_state(
+    log: _Log, asked: ProducerStateToSeed, transaction: Transaction
+) -> PartitionAnswer:
+    entries = canonical(asked.entries)
     error = decide.admit_seeding(log.row, log.seeds, entries)
     if error is NONE:
         log.seeds = decide.seeds_after(log.row, log.seeds, entries)
-    return reply_of(log.row, None, error)
+    return answer_of(log.row, None, error)
 
 
-def _register(log: _Log, request: Request, transaction: Transaction) -> Reply:
-    leader_epoch = given(request.leader_epoch)
-    error = decide.admit_epoch(log.row, leader_epoch)
+def _register(log: _Log, asked: EpochToRegister, transaction: Transaction) -> PartitionAnswer:
+    error = decide.admit_epoch(log.row, asked.leader_epoch)
     if error is NONE:
-        log.row = replace(log.row, epoch=decide.next_epoch(log.row, leader_epoch))
-    return reply_of(log.row, None, error)
+        log.row = replace(log.row, epoch=decide.next_epoch(log.row, asked.leader_epoch))
+    return answer_of(log.row, None, error)
 
 
-def _commit(log: _Log, request: Request, transaction: Transaction) -> Reply:
+def _commit(log: _Log, asked: BatchToCommit, transaction: Transaction) -> PartitionAnswer:
     error = decide.admit_commit(log.row)
     if error is not NONE:
-        return reply_of(log.row, None, error)
+        return BatchAnswer(**state_of(log.row, None, error))
     base_offset = decide.assign_offset(log.row)
-    end = decide.high_watermark_after(base_offset, given(request.record_count))
+    end = decide.high_watermark_after(base_offset, asked.record_count)
     log.batches.append((base_offset, end - 1))
     log.row = replace(log.row, high_watermark=end)
-    return replace(reply_of(log.row, None, NONE), base_offset=base_offset)
+    return BatchAnswer(**state_of(log.row, None, NONE), base_offset=base_offset)
 
 
 _STEPS: dict[str, Callable[[_Log, int, int, tuple[Seed, ...]], None]] = {
@@ -177,7 +218,8 @@ _STEPS: dict[str, Callable[[_Log, int, int, tuple[Seed, ...]], None]] = {
     "persist": _persist,
 }
 
-_FLOWS: dict[str, Callable[[_Log, Request, Transaction], Reply]] = {
+# Each takes what its own call asks of a partition.
+_FLOWS: dict[str, Callable[[_Log, Any, Transaction], PartitionAnswer]] = {
     "create_log": _look,
     "initialize_diskless_migration": _initialize,
     "set_diskless_log_start_offset": _set,

@@ -1,7 +1,8 @@
 """The control plane on PostgreSQL: every call is one statement, one transaction, one round trip.
 
-The choices are made by the SQL functions of ``sql/``, under a lock on the log's row. This module
-sends a call to the function of the same name and reads its reply. What it decides itself is only
+The choices are made by the SQL functions of ``sql/``, under locks on the rows of the logs, which
+are taken in the order that the port states. This module sends a call to its function, an array per
+argument, and reads an answer per partition. What it decides itself is only
 what a broken connection or a failed statement means to the caller (``classify_failure``).
 
 A call never hangs: the server gives up after ``statement_timeout`` and on locks after
@@ -20,8 +21,9 @@ import os
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
+from typing import Any
 
 import psycopg
 from psycopg.rows import DictRow, TupleRow, dict_row
@@ -29,14 +31,17 @@ from psycopg.types.json import Jsonb
 
 from reference_impl.control_plane.boundary import LogRow, classify_failure, log_key
 from reference_impl.control_plane.flow import Transaction, carry_out, refuse_form
+from reference_impl.control_plane.form import can_exist, problem_with
 from reference_impl.control_plane.migrations import apply_sql_mutant, install
-from reference_impl.control_plane.port import (
+from reference_impl.ports.control_plane import (
+    AnswerT,
+    AnyRequest,
     BoundaryError,
-    Reply,
+    GetDisklessLogStartOffset,
+    PartitionAnswer,
     Request,
     Seed,
-    problem_with,
-    unknown_outcome,
+    TopicIdPartition,
 )
 from reference_impl.ports.effects import Gate, OpenGate
 
@@ -46,35 +51,40 @@ INTERNAL_ERROR = "XX000"  # stands for failures on our side of the connection: n
 INVALID_AUTHORIZATION = "28000"
 _NO_SUCH_LOGIN = ("does not exist", "authentication failed", "not permitted to log in")
 
-_TP = "%(topic)s, %(partition)s"
+_TP = "%(topic_id)s::text[], %(partition)s::integer[]"
 _ANSWER = "SELECT error, boundary, epoch, reset_epoch, seeds, base_offset FROM "
+_BOUNDARY = ", %(boundary)s::bigint[], %(leader_epoch)s::integer[]"
 
 _STATEMENTS: Mapping[str, bytes] = MappingProxyType(
     {
-        f: f"{_ANSWER}{f}({_TP}{arguments})".encode()
-        for f, arguments in {
-            "create_log": "",
-            "initialize_diskless_migration": ", %(boundary)s, %(leader_epoch)s, %(entries)s, "
-            "%(steps)s, %(admits)s",
-            "set_diskless_log_start_offset": ", %(boundary)s, %(leader_epoch)s",
-            "get_diskless_log_start_offset": "",
-            "seed_producer_state": ", %(entries)s",
-            "register_leader_epoch": ", %(leader_epoch)s",
-            "describe_producers": "",
-            "commit_batch": ", %(record_count)s",
-        }.items()
+        f: f"{_ANSWER}{function}({_TP}{arguments})".encode()
+        for f, function, arguments in (
+            ("create_log", "create_logs", ", %(topic)s::text[]"),
+            (
+                "initialize_diskless_migration",
+                "initialize_diskless_migrations",
+                f"{_BOUNDARY}, %(entries)s::jsonb[], %(steps)s::text[], %(admits)s",
+            ),
+            ("set_diskless_log_start_offset", "set_diskless_log_start_offsets", _BOUNDARY),
+            ("get_diskless_log_start_offset", "get_diskless_log_start_offsets", ""),
+            ("seed_producer_state", "seed_producer_states", ", %(entries)s::jsonb[]"),
+            ("register_leader_epoch", "register_leader_epochs", ", %(leader_epoch)s::integer[]"),
+            ("describe_producers", "describe_all_producers", ""),
+            ("commit_batch", "commit_batches", ", %(record_count)s::bigint[]"),
+        )
     }
 )
 
 _ROWS = b"""
-SELECT topic_id AS topic, partition,
+SELECT coalesce(topics.name, logs.topic_id) AS topic, partition,
        diskless_log_start_offset AS boundary, diskless_log_start_epoch AS epoch,
        diskless_log_start_reset_epoch AS reset_epoch, high_watermark, log_start_offset,
-       stored_seeds(topic_id, partition) AS seeds,
+       stored_seeds(logs.topic_id, partition) AS seeds,
        (SELECT coalesce(jsonb_agg(ARRAY[base_offset, last_offset] ORDER BY batch_id), '[]')
         FROM batches WHERE (batches.topic_id, batches.partition) = (logs.topic_id, logs.partition)
        ) AS batches
-FROM logs ORDER BY topic_id COLLATE "C", partition
+FROM logs LEFT JOIN topics USING (topic_id)
+ORDER BY coalesce(topics.name, logs.topic_id) COLLATE "C", logs.topic_id COLLATE "C", partition
 """
 
 
@@ -127,8 +137,8 @@ class PostgresControlPlane:
             raise Unreachable(f"no control plane at {dsn}: {problem}") from problem
         return plane
 
-    async def call(self, request: Request) -> Reply:
-        """Carry out one call; failures of the database come back as indefinite replies."""
+    async def call(self, request: Request[Any, AnswerT]) -> AnswerT:
+        """Carry out one call; failures of the database come back as indefinite answers."""
         return await carry_out(request, self._transact, self._gate)
 
     async def close(self) -> None:
@@ -137,44 +147,62 @@ class PostgresControlPlane:
         if connection is not None:
             await connection.close()
 
-    async def _transact(self, request: Request, transaction: Transaction) -> Reply:
-        problem = problem_with(request)
+    async def _transact(self, request: AnyRequest, transaction: Transaction) -> Any:
+        """Those partitions in one statement that are asked for something in range; the others are
+        only looked at."""
+        problems = [problem_with(asked) for asked in request.partitions]
         async with self._lock:
-            if problem is None:
+            if not any(problems):
                 return await self._guarded(request, transaction)
-            return await self._refuse_form(request, problem)
+            sound = [at for at, problem in enumerate(problems) if problem is None]
+            rest = replace(request, partitions=tuple(request.partitions[at] for at in sound))
+            answers: dict[int, PartitionAnswer] = {}
+            if sound:
+                told = await self._guarded(rest, transaction)
+                answers.update(zip(sound, told.partitions, strict=True))
+            for at, problem in enumerate(problems):
+                if problem is not None:
+                    asked = request.partitions[at]
+                    answers[at] = await self._refuse_form(request, asked, problem)
+        return request.answered([answers[at] for at in range(len(problems))])
 
-    async def _refuse_form(self, request: Request, problem: str) -> Reply:
-        look = Request(
-            f="get_diskless_log_start_offset", topic=request.topic, partition=request.partition
+    async def _refuse_form(
+        self, request: AnyRequest, asked: TopicIdPartition, problem: str
+    ) -> PartitionAnswer:
+        if not can_exist(asked):
+            return refuse_form(request, asked, None, problem)
+        look = GetDisklessLogStartOffset(
+            partitions=(TopicIdPartition(topic_id=asked.topic_id, partition=asked.partition),)
         )
-        if problem_with(look) is not None:  # no log can have such a name
-            return refuse_form(request, None, problem)
-        stored = await self._guarded(look, Transaction(steps=(), admits=True))
+        answer = await self._guarded(look, Transaction(steps=(), admits=True))
+        stored: PartitionAnswer = answer.partitions[0]
         if stored.error is BoundaryError.UNKNOWN_TOPIC_OR_PARTITION:
-            return refuse_form(request, None, problem)
+            return refuse_form(request, asked, None, problem)
         if stored.boundary is None or stored.epoch is None or stored.reset_epoch is None:
-            return stored
+            state = {one.name: getattr(stored, one.name) for one in fields(stored)}
+            return request.answer.one(**state)
         row = LogRow(boundary=stored.boundary, epoch=stored.epoch, reset_epoch=stored.reset_epoch)
-        return refuse_form(request, row, problem)
+        return refuse_form(request, asked, row, problem)
 
-    async def _guarded(self, request: Request, transaction: Transaction) -> Reply:
+    async def _guarded(self, request: AnyRequest, transaction: Transaction) -> Any:
         try:
-            return _reply(await self._execute(request, transaction))
+            rows = await self._execute(request, transaction)
+            return request.answered([_answer(request, row) for row in rows])
         except (psycopg.Error, OSError) as failure:  # a TimeoutError is an OSError
             error = classify_failure(sqlstate_of(failure))
-            return unknown_outcome(error, f"{type(failure).__name__}: {failure}".strip())
+            return request.unknown(error, f"{type(failure).__name__}: {failure}".strip())
 
-    async def _execute(self, request: Request, transaction: Transaction) -> DictRow:
+    async def _execute(self, request: AnyRequest, transaction: Transaction) -> list[DictRow]:
         connection = await self._connected()
         with _deadline(connection, self._timeouts.call_s):
             cursor = await connection.execute(
                 _STATEMENTS[request.f], _parameters(request, transaction)
             )
-            row = await cursor.fetchone()
-        if row is None:
-            raise psycopg.InternalError(f"{request.f} returned no row")
-        return row
+            rows = await cursor.fetchall()
+        if len(rows) != len(request.partitions):
+            wanted = len(request.partitions)
+            raise psycopg.InternalError(f"{request.f} returned {len(rows)} rows, not {wanted}")
+        return rows
 
     async def _connected(self) -> psycopg.AsyncConnection[DictRow]:
         if self._connection is not None and not self._connection.closed:
@@ -236,27 +264,26 @@ def _shut(connection: psycopg.AsyncConnection[DictRow]) -> None:
             wire.shutdown(socket.SHUT_RDWR)
 
 
-def _parameters(request: Request, transaction: Transaction) -> dict[str, object]:
-    topic, partition = log_key(request.topic, request.partition)
+def _parameters(request: AnyRequest, transaction: Transaction) -> dict[str, object]:
+    """An array for each argument of the call, a place in it for each partition."""
+    keys = [log_key(asked.topic_id, asked.partition) for asked in request.partitions]
+    names = [one.name for one in fields(request.asks)]
+    arrays = {name: [getattr(asked, name) for asked in request.partitions] for name in names}
+    if "entries" in arrays:
+        arrays["entries"] = [Jsonb(entries) for entries in arrays["entries"]]
     return {
-        "topic": topic,
-        "partition": partition,
-        "boundary": request.boundary,
-        "leader_epoch": request.leader_epoch,
-        "entries": None if request.entries is None else Jsonb(request.entries),
-        "record_count": request.record_count,
+        **arrays,
+        "topic_id": [str(topic_id) for topic_id, _ in keys],
+        "partition": [partition for _, partition in keys],
         "steps": list(transaction.steps),
         "admits": transaction.admits,
     }
 
 
-def _reply(row: DictRow) -> Reply:
-    seeds = row["seeds"]
-    return Reply(
-        error=BoundaryError(row["error"]),
-        boundary=row["boundary"],
-        epoch=row["epoch"],
-        reset_epoch=row["reset_epoch"],
-        seeds=None if seeds is None else tuple(Seed(*seed) for seed in seeds),
-        base_offset=row["base_offset"],
-    )
+def _answer(request: AnyRequest, row: DictRow) -> PartitionAnswer:
+    """What a row says, as far as this call answers it."""
+    told = {one.name: row[one.name] for one in fields(request.answer.one) if one.name in row}
+    told["error"] = BoundaryError(row["error"])
+    if told.get("seeds") is not None:
+        told["seeds"] = tuple(Seed(*seed) for seed in row["seeds"])
+    return request.answer.one(**told)

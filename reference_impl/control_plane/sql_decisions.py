@@ -15,6 +15,7 @@ _V11 = "V11__Add_diskless_log_start_offset.sql"
 _V12 = "V12__Commit_file_respects_diskless_log_start_offset.sql"
 _V14 = "V14__Add_diskless_log_start_epoch.sql"
 _V15 = "V15__Add_diskless_log_start_reset_epoch.sql"
+_V16 = "V16__Call_several_partitions.sql"
 
 # Rows and locks
 sql_decision("migration:V11", file=_V11, rules=("MIG-019", "MIG-020"))
@@ -65,3 +66,15 @@ sql_decision("get_diskless_log_start_offset", file=_V14, rules=("MIG-005", "MIG-
 sql_decision("seed_producer_state", file=_V14, rules=("MIG-009", "MIG-010", "MIG-021"))
 sql_decision("register_leader_epoch", file=_V14, rules=("MIG-016", "MIG-021"))
 sql_decision("describe_producers", file=_V14, rules=("MIG-007", "MIG-010"))
+
+# Calls over several partitions
+sql_decision("lock_order", file=_V16, rules=("MIG-027",))
+sql_decision("lock_logs", file=_V16, rules=("MIG-021", "MIG-027"))
+sql_decision("create_logs", file=_V16, rules=("MIG-020", "MIG-032", "MIG-033"))
+sql_decision("initialize_diskless_migrations", file=_V16, rules=("MIG-007", "MIG-033"))
+sql_decision("set_diskless_log_start_offsets", file=_V16, rules=("MIG-011", "MIG-015", "MIG-033"))
+sql_decision("get_diskless_log_start_offsets", file=_V16, rules=("MIG-005", "MIG-033"))
+sql_decision("seed_producer_states", file=_V16, rules=("MIG-009", "MIG-010", "MIG-033"))
+sql_decision("register_leader_epochs", file=_V16, rules=("MIG-016", "MIG-033"))
+sql_decision("describe_all_producers", file=_V16, rules=("MIG-010", "MIG-033"))
+sql_decision("commit_batches", file=_V16, rules=("MIG-018", "MIG-033"))

@@ -2,6 +2,8 @@
 
     python -m reference_impl controller --node-id 3000 --cluster-id ID --listen 127.0.0.1:0
                                         --data DIR [--property name=value]…
+                                        [--store URL] [--control-plane DSN]
+                                        [--trace FILE [--trace-ports PORT,…] [--clock NAME]]
     python -m reference_impl broker --node-id 1 --cluster-id ID --listen 127.0.0.1:0
                                     --controller 127.0.0.1:19093 --data DIR [--rack a]
                                     [--property name=value]… [--mutant module:name]…
@@ -24,19 +26,20 @@ from collections.abc import Coroutine
 
 from reference_impl.broker.broker import run_broker
 from reference_impl.broker.settings import BrokerSettings
-from reference_impl.control_plane.memory import MemoryControlPlane, Registers
 from reference_impl.control_plane.trace import TraceFile
 from reference_impl.controller.controller import ControllerSettings, run_controller
 from reference_impl.live.clock import SystemClock, SystemRng
 from reference_impl.live.compiling import compile_walk_when_busy
 from reference_impl.live.disk import FileDisk
 from reference_impl.live.memory import keep_freed_memory
-from reference_impl.live.object_store import open_object_store
+from reference_impl.live.services import open_control_plane, open_store
 from reference_impl.live.sockets import SocketNetwork
 from reference_impl.live.workers import ThreadWorkers
-from reference_impl.ports import Address, Ports
+from reference_impl.ports import Address, Gate, Ports
 from reference_impl.ports.disk import GatedDisk
 from reference_impl.ports.effects import OpenGate, TracingGate
+from reference_impl.ports.network import GatedNetwork
+from reference_impl.ports.object_store import GatedObjectStore
 
 BROKEN = 1
 INTERRUPTED = 130
@@ -107,19 +110,25 @@ def _announce(place: Address, listening: Address) -> None:
 
 
 def _ports(options: argparse.Namespace) -> Ports:
-    gate = OpenGate()
-    disk = FileDisk(options.data)
+    """What it is given; ports that are not traced are the bare ones."""
+    name = f"{options.part}-{options.node_id}"
+    traced: tuple[str, ...] = ()
+    gate: Gate = OpenGate()
+    if options.trace is not None:
+        clock = options.clock or name
+        gate = TracingGate(TraceFile(options.trace, node=options.node_id, clock=clock))
+        traced = options.trace_ports
+    network, disk = SocketNetwork(options.from_host), FileDisk(options.data)
+    store = open_store(options.store)
+    plane = open_control_plane(
+        options.control_plane, gate if "control_plane" in traced else OpenGate()
+    )
     return Ports(
-        name=f"{options.part}-{options.node_id}",
-        network=SocketNetwork(options.from_host),
-        disk=disk
-        if options.trace is None
-        else GatedDisk(
-            disk,
-            TracingGate(TraceFile(options.trace, node=options.node_id, clock=options.clock)),
-        ),
-        object_store=open_object_store("memory:"),
-        control_plane=MemoryControlPlane(Registers(), gate=gate),
+        name=name,
+        network=GatedNetwork(network, gate) if "network" in traced else network,
+        disk=GatedDisk(disk, gate) if "disk" in traced else disk,
+        object_store=GatedObjectStore(store, gate) if "object_store" in traced else store,
+        control_plane=plane,
         clock=SystemClock(),
         rng=SystemRng(),
         workers=ThreadWorkers(),

@@ -7,9 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from reference_impl.live.services import BadService, check_control_plane, check_store
 from reference_impl.ports.network import Address
 
 Options = argparse.Namespace
+PORTS = ("object_store", "control_plane", "network", "disk")
+USUALLY_TRACED = PORTS[:2]  # the others have many effects for each request
 
 
 Parser = TypeVar("Parser", bound=argparse.ArgumentParser)
@@ -31,8 +34,19 @@ def add_node_arguments(
             "--property", action="append", default=[], type=pair, metavar="NAME=VALUE"
         )
         part.add_argument("--mutant", action="append", default=[], metavar="MODULE:NAME")
+        part.add_argument("--store", type=store, metavar="URL", help="a folder or s3://…")
+        part.add_argument(
+            "--control-plane", type=control_plane, metavar="DSN", help="a PostgreSQL database"
+        )
         part.add_argument("--trace", type=Path, metavar="FILE", help="append effect lines here")
-        part.add_argument("--clock", default="host", help="name of the clock of the effect lines")
+        part.add_argument(
+            "--trace-ports",
+            type=traced_ports,
+            default=USUALLY_TRACED,
+            metavar="PORT,…",
+            help=f"whose effects: {', '.join(PORTS)}; default: {', '.join(USUALLY_TRACED)}",
+        )
+        part.add_argument("--clock", help="name of the clock of the effect lines; default: PART-N")
         if name == "broker":
             part.add_argument("--controller", type=address, required=True, metavar="HOST:PORT")
             part.add_argument("--advertised", type=address, metavar="HOST:PORT")
@@ -45,6 +59,32 @@ def address(text: str) -> Address:
     if not colon or not host or not port.isdigit() or int(port) > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT")
     return Address(host, int(port))
+
+
+def store(text: str) -> str:
+    """Where the object store is."""
+    return _service(check_store, text)
+
+
+def control_plane(text: str) -> str:
+    """Where the control plane is."""
+    return _service(check_control_plane, text)
+
+
+def traced_ports(text: str) -> tuple[str, ...]:
+    """``object_store,disk``."""
+    names = tuple(text.split(","))
+    for name in names:
+        if name not in PORTS:
+            raise argparse.ArgumentTypeError(f"no port {name!r}; there are {', '.join(PORTS)}")
+    return names
+
+
+def _service(check: Callable[[str], str], text: str) -> str:
+    try:
+        return check(text)
+    except BadService as problem:
+        raise argparse.ArgumentTypeError(str(problem)) from None
 
 
 def pair(text: str) -> tuple[str, str]:

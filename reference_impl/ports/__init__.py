@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from reference_impl.control_plane.port import ControlPlane
 from reference_impl.ports.clock import Clock, Rng
+from reference_impl.ports.control_plane import ControlPlane
 from reference_impl.ports.disk import Disk
 from reference_impl.ports.effects import Gate
 from reference_impl.ports.network import Address, Connection, EndOfStream, Listener, Network

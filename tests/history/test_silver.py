@@ -115,8 +115,8 @@ def test_a_call_of_the_boundary_register_is_one_row_with_what_was_stored():
         {
             "op": 0, "completion": 1, "process": 3, "node": 1, "topic": "t1", "partition": 0,
             "f": "initialize_diskless_migration", "type": "ok", "error": "NONE", "clock": "host",
-            "began": 7, "ended": 9, "answered": 9, "client": "a", "boundary": 100,
-            "leader_epoch": 5, "entries": canonical, "record_count": None,
+            "began": 7, "ended": 9, "answered": 9, "client": "a", "together": None,
+            "boundary": 100, "leader_epoch": 5, "entries": canonical, "record_count": None,
             "stored_boundary": 100, "stored_epoch": 5, "stored_reset_epoch": -1,
             "stored_seeds": canonical, "base_offset": None,
         }

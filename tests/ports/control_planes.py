@@ -10,6 +10,8 @@ caller cannot tell which it was.
 from __future__ import annotations
 
 import asyncio
+import atexit
+import functools
 from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -24,10 +26,11 @@ from harness.proxies.thread import LOOPBACK
 from harness.simulation.gate import Condition
 from harness.simulation.process import Process
 from harness.simulation.simulation import Simulation
+from reference_impl.control_plane.lines import request_of
 from reference_impl.control_plane.memory import MemoryControlPlane, Registers
-from reference_impl.control_plane.port import ControlPlane, Reply, Request
 from reference_impl.control_plane.postgres import PostgresControlPlane, rows
-from reference_impl.ports import Ports
+from reference_impl.ports import ControlPlane, Ports
+from reference_impl.ports.control_plane import AnswerT, PartitionAnswer, Request
 from reference_impl.ports.effects import Effect, Gate, Result, TracingGate, Trouble
 
 # What PostgreSQL calls each trouble that a trigger can raise.
@@ -117,8 +120,11 @@ class Node:
     plane: ControlPlane
     gate: Watch
 
-    async def ask(self, f: str, *, partition: int = 0, **arguments: Any) -> Reply:
-        return await self.plane.call(Request(f=f, topic="t", partition=partition, **arguments))
+    async def ask(self, f: str, *, partition: int = 0, **arguments: Any) -> Any:
+        """How one partition of the topic `t` answers."""
+        where = {"topic": "t", "partition": partition}
+        answer = await self.plane.call(request_of({"f": f, **where, **arguments}))
+        return answer.partitions[0]
 
 
 class Subject(Protocol):
@@ -130,7 +136,7 @@ class Subject(Protocol):
     def meeting(self, node: Node, trouble: Trouble) -> Any:
         """A context in which the transactions of a node meet this trouble."""
 
-    async def kill(self, node: Node, call: asyncio.Task[Reply]) -> None:
+    async def kill(self, node: Node, call: asyncio.Task[PartitionAnswer]) -> None:
         """Kill a node in the middle of this call of it; what has not left never will."""
 
     def rows(self) -> list[Row]:
@@ -152,7 +158,7 @@ class _OnRealLoop:
     def run(self, story: Coroutine[Any, Any, Returned]) -> Returned:
         return self._runner.run(asyncio.wait_for(story, timeout=20))
 
-    async def kill(self, node: Node, call: asyncio.Task[Reply]) -> None:
+    async def kill(self, node: Node, call: asyncio.Task[PartitionAnswer]) -> None:
         call.cancel()
         await asyncio.gather(call, return_exceptions=True)
 
@@ -217,7 +223,7 @@ class Simulated:
         finally:
             self._sim.effects.conditions.remove(condition)
 
-    async def kill(self, node: Node, call: asyncio.Task[Reply]) -> None:
+    async def kill(self, node: Node, call: asyncio.Task[PartitionAnswer]) -> None:
         assert isinstance(node.gate, HoldingGate)
         self._sim.kill(node.gate.name)
         node.gate.drop()
@@ -270,7 +276,7 @@ class _InNode:
         self._plane = plane
         self.close = plane.close
 
-    async def call(self, request: Request) -> Reply:
+    async def call(self, request: Request[Any, AnswerT]) -> AnswerT:
         call = self._plane.call(request)
         return await self._sim.loop.create_task(call, context=self._context.copy())
 
@@ -288,6 +294,7 @@ class OnPostgres(_OnRealLoop):
         self._proxy = PostgresProxy(Upstream(host=LOOPBACK, port=database.port))
         self._nodes: list[Node] = []
         self._execute("DELETE FROM logs")
+        self._execute("DELETE FROM topics")
 
     def node(self) -> Node:
         port = self._proxy.way(str(len(self._nodes)))
@@ -340,3 +347,24 @@ class OnPostgres(_OnRealLoop):
     def _execute(self, statement: str) -> None:
         with psycopg.connect(self._database.dsn, autocommit=True) as connection:
             connection.execute(statement.encode())
+
+
+@functools.cache
+def _database() -> Database:
+    database = Database(schema_upto=None, mutants=())
+    atexit.register(database.close)
+    return database
+
+
+@contextmanager
+def opened(name: str) -> Iterator[Subject]:
+    """The control plane of that name: memory, simulated, postgres."""
+    found: Subject
+    if name == "postgres":
+        found = OnPostgres(_database())
+    else:
+        found = InMemory() if name == "memory" else Simulated()
+    try:
+        yield found
+    finally:
+        found.close()

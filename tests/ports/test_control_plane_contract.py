@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from control_planes import InMemory, Node, OnPostgres, Simulated, Subject
+from control_planes import Node, Subject, opened
 
-from harness.processes.database import Database
-from reference_impl.control_plane.port import BoundaryError, Reply, Seed
+from reference_impl.control_plane.lines import topic_id_of
 from reference_impl.decisions import Mutant, mutated
+from reference_impl.ports.control_plane import BoundaryError, Seed
+from reference_impl.ports.control_plane import PartitionAnswer as Reply
 from reference_impl.ports.effects import Trouble
 
 A = Seed(1, 0, 0, 4, 10, 0)
@@ -36,21 +37,10 @@ CHECK_THEN_ACT = Mutant(
 UNKNOWN = (None, None, None)
 
 
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Database]:
-    database = Database(schema_upto=None, mutants=())
-    yield database
-    database.close()
-
-
 @pytest.fixture(params=["memory", "simulated", pytest.param("postgres", marks=pytest.mark.process)])
 def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
-    if request.param == "postgres":
-        found: Subject = OnPostgres(request.getfixturevalue("postgres"))
-    else:
-        found = InMemory() if request.param == "memory" else Simulated()
-    yield found
-    found.close()
+    with opened(request.param) as found:
+        yield found
 
 
 @pytest.fixture
@@ -158,7 +148,7 @@ def test_a_definite_refusal_tells_the_stored_state_and_changes_nothing(
 
 def test_a_malformed_call_is_told_what_is_wrong_with_it(subject: Subject, node: Node) -> None:
     reply = subject.run(node.ask("commit_batch", record_count=0))
-    assert "record_count 0" in (reply.message or "")
+    assert "record_count is 0" in (reply.message or "")
 
 
 # --- indefinite answers ---------------------------------------------------------------------------
@@ -254,11 +244,15 @@ def test_each_transaction_is_an_effect_with_its_number_and_its_outcome(
 def test_an_effect_shows_the_arguments_of_its_call(subject: Subject, node: Node) -> None:
     subject.run(initialize(node, 100, 5, A))
     assert node.gate.seen[-1].args == {
-        "topic": "t",
-        "partition": 0,
-        "boundary": 100,
-        "leader_epoch": 5,
-        "entries": [[1, 0, 0, 4, 10, 0]],
+        "partitions": [
+            {
+                "topic_id": str(topic_id_of("t")),
+                "partition": 0,
+                "boundary": 100,
+                "leader_epoch": 5,
+                "entries": [[1, 0, 0, 4, 10, 0]],
+            }
+        ],
         "steps": ["seed", "persist"],
     }
 

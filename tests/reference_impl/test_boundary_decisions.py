@@ -9,7 +9,7 @@ import pytest
 from reference_impl.control_plane import boundary as decide
 from reference_impl.control_plane.boundary import TRANSITIONS, Life, LogRow, life_of
 from reference_impl.control_plane.flow import with_boundary, without_boundary
-from reference_impl.control_plane.port import BoundaryError, Seed
+from reference_impl.ports.control_plane import BoundaryError, Seed
 
 NONE = BoundaryError.NONE
 WORDS = {

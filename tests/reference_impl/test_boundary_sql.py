@@ -11,7 +11,7 @@ import pytest
 
 from reference_impl.control_plane import boundary as decide
 from reference_impl.control_plane.boundary import LogRow
-from reference_impl.control_plane.port import BoundaryError, Seed
+from reference_impl.ports.control_plane import BoundaryError, Seed
 
 A = Seed(1, 0, 0, 4, 10, 0)
 B = Seed(2, 0, 5, 9, 150, 7)

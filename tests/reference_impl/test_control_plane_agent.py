@@ -14,6 +14,7 @@ import psycopg
 import pytest
 
 import reference_impl
+from reference_impl.control_plane.lines import topic_id_of
 from reference_impl.control_plane.postgres import rows
 
 ROOT = Path(reference_impl.__file__).parent.parent
@@ -93,7 +94,8 @@ def mutants(tmp_path: Path) -> Path:
 
 def test_the_first_line_says_that_it_is_ready(start: Start) -> None:
     agent = start("--dsn", "memory:")
-    assert agent.ready == {"ready": True, "pid": agent.process.pid}
+    pid = agent.process.pid
+    assert agent.ready == {"ready": True, "pid": pid, "several_partitions": True}
 
 
 def test_a_request_is_answered_with_its_id_and_the_stored_state(start: Start) -> None:
@@ -257,17 +259,30 @@ def test_effects_are_appended_line_by_line(start: Start, tmp_path: Path) -> None
     effects = [json.loads(line) for line in lines]
     assert all(isinstance(effect.pop("time"), int) for effect in effects)
     same = {"kind": "effect", "clock": "host", "node": 2, "port": "control_plane"}
-    where = {"topic": "t", "partition": 0}
+    where = {"topic_id": str(topic_id_of("t")), "partition": 0}
+    created = {"partitions": [{**where, "topic": "t"}]}
+    committed = {"partitions": [{**where, "record_count": 1}]}
     assert effects == [
-        {**same, "effect": 1, "call": "create_log", "args": where, "outcome": "ok"},
+        {**same, "effect": 1, "call": "create_log", "args": created, "outcome": "ok"},
         {
             **same,
             "effect": 2,
             "call": "commit_batch",
-            "args": {**where, "record_count": 1},
+            "args": committed,
             "outcome": "BOUNDARY_UNSET",
         },
     ]
+
+
+def test_several_partitions_are_asked_and_answered_in_one_line(start: Start) -> None:
+    agent = start("--dsn", "memory:")
+    agent.ask(1, "create_log")
+    line = {"id": 2, "f": "register_leader_epoch", "partitions": []}
+    line["partitions"] = [{"topic": t, "partition": 0, "leader_epoch": 5} for t in ("u", "t")]
+    agent.send(json.dumps(line).encode() + b"\n")
+    answer = agent.read()
+    assert answer["id"] == 2
+    assert [one["error"] for one in answer["partitions"]] == ["UNKNOWN_TOPIC_OR_PARTITION", "NONE"]
 
 
 def test_the_schema_check_catches_a_foreign_history(start: Start, own_database: str) -> None:

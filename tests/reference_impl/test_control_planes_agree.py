@@ -11,10 +11,11 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
+from reference_impl.control_plane.lines import request_of
 from reference_impl.control_plane.memory import MemoryControlPlane, Registers
-from reference_impl.control_plane.port import Request, Seed
 from reference_impl.control_plane.postgres import PostgresControlPlane, read_rows
 from reference_impl.decisions import Mutant, mutated
+from reference_impl.ports.control_plane import Seed
 
 # Few values, so that calls meet: one log more than the other, a handful of epochs, boundaries at
 # zero, right at a seed and above, seed lists that differ in content, order and depth.
@@ -41,6 +42,32 @@ LIVES: dict[str, list[tuple[str, dict[str, Any]]]] = {
 }
 
 
+# What each call takes besides its partition; some of it out of range.
+ARGUMENTS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
+    "create_log": {},
+    "initialize_diskless_migration": {
+        "boundary": boundaries,
+        "leader_epoch": epochs,
+        "entries": entries,
+    },
+    "set_diskless_log_start_offset": {
+        "boundary": st.sampled_from([0, 10, 100, -1, -2]),
+        "leader_epoch": st.none() | epochs,
+    },
+    "get_diskless_log_start_offset": {},
+    "seed_producer_state": {"entries": entries},
+    "register_leader_epoch": {"leader_epoch": epochs},
+    "describe_producers": {},
+    "commit_batch": {"record_count": st.sampled_from([1, 2, 0])},
+}
+
+
+def together(f: str) -> st.SearchStrategy[dict[str, Any]]:
+    """What is asked of one of the partitions of a call; one may occur twice."""
+    where = {"topic": st.sampled_from(["t", "t", "u"]), "partition": st.sampled_from([0, 1, -1])}
+    return st.fixed_dictionaries({**where, **ARGUMENTS[f]})
+
+
 class Twins(RuleBasedStateMachine):
     """Each rule is a call; after each, both replies and both complete states are compared."""
 
@@ -51,6 +78,7 @@ class Twins(RuleBasedStateMachine):
     @initialize(first=st.sampled_from(list(LIVES)), second=st.sampled_from(list(LIVES)))
     def start(self, first: str, second: str) -> None:
         self.look.execute("DELETE FROM logs")
+        self.look.execute("DELETE FROM topics")
         self.registers = Registers()
         self.memory = MemoryControlPlane(self.registers)
         for partition, life in enumerate((first, second)):
@@ -58,7 +86,10 @@ class Twins(RuleBasedStateMachine):
                 self.call(f, partition, **arguments)
 
     def call(self, f: str, partition: int, **arguments: Any) -> None:
-        request = Request(f=f, topic="t", partition=partition, **arguments)
+        self.ask({"f": f, "topic": "t", "partition": partition, **arguments})
+
+    def ask(self, line: dict[str, Any]) -> None:
+        request = request_of(line)
         expected = self.runner.run(self.memory.call(request))
         assert self.runner.run(self.postgres.call(request)) == expected
         assert read_rows(self.look) == self.registers.rows()
@@ -98,6 +129,14 @@ class Twins(RuleBasedStateMachine):
     @rule(partition=logs, record_count=st.sampled_from([1, 2, 0]))
     def commit_batch(self, partition: int, **arguments: Any) -> None:
         self.call("commit_batch", partition, **arguments)
+
+    @rule(
+        call=st.sampled_from(list(ARGUMENTS)).flatmap(
+            lambda f: st.tuples(st.just(f), st.lists(together(f), min_size=2, max_size=4))
+        )
+    )
+    def several_partitions_at_once(self, call: tuple[str, list[dict[str, Any]]]) -> None:
+        self.ask({"f": call[0], "partitions": call[1]})
 
 
 def drive(dsn: str, runner: asyncio.Runner, *, examples: int, shrink: bool = True) -> None:

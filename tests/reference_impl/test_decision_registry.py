@@ -9,7 +9,6 @@ import pytest
 from reference_impl import decisions as registry
 from reference_impl.control_plane import boundary
 from reference_impl.control_plane.boundary import LogRow, admit_epoch
-from reference_impl.control_plane.port import BoundaryError
 from reference_impl.decisions import (
     DuplicateDecision,
     Mutant,
@@ -24,6 +23,7 @@ from reference_impl.decisions import (
     original,
     sql_decision,
 )
+from reference_impl.ports.control_plane import BoundaryError
 
 STALE = LogRow(epoch=5)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -37,7 +38,7 @@ def tables(dsn: str) -> set[str]:
 
 
 def test_migrations_apply_in_order_of_their_number() -> None:
-    assert [migration.version for migration in read_migrations()] == [1, 2, 11, 12, 14, 15]
+    assert [migration.version for migration in read_migrations()] == [1, 2, 11, 12, 14, 15, 16]
 
 
 def test_the_second_installation_does_nothing(bare_database: str) -> None:
@@ -102,6 +103,66 @@ def test_a_misnamed_file_is_an_error(folder: Path, name: str, sentence: str) -> 
     (folder / name).write_text("SELECT 1;")
     with pytest.raises(MigrationError, match=sentence):
         read_migrations(folder)
+
+
+# What makes a database's schema; of tables and types the columns, whatever order they came in.
+SCHEMA = {
+    "columns": """
+        SELECT c.relname, c.relkind, a.attname, format_type(a.atttypid, a.atttypmod),
+               a.attnotnull, pg_get_expr(d.adbin, d.adrelid), a.attidentity
+        FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+        LEFT JOIN pg_attrdef d ON (d.adrelid, d.adnum) = (a.attrelid, a.attnum)
+        WHERE c.relnamespace = 'public'::regnamespace AND a.attnum > 0 AND NOT a.attisdropped
+          AND c.relkind IN ('r', 'c')
+        ORDER BY 1, 3
+    """,
+    "functions": """
+        SELECT proname, pg_get_functiondef(oid) FROM pg_proc
+        WHERE pronamespace = 'public'::regnamespace ORDER BY 1, 2
+    """,
+    "indexes": "SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1",
+    "constraints": """
+        SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
+        WHERE connamespace = 'public'::regnamespace ORDER BY 1, 2
+    """,
+}
+
+
+def schema(dsn: str) -> dict[str, list[tuple[object, ...]]]:
+    with psycopg.connect(dsn) as connection:
+        return {what: connection.execute(query).fetchall() for what, query in SCHEMA.items()}
+
+
+LAST_RELEASED = 15  # databases of this version are about; lower numbers may come later
+
+
+def test_an_upgraded_database_is_equal_to_a_fresh_one(bare_database: str, installed: str) -> None:
+    install(bare_database, upto=LAST_RELEASED)
+    install(bare_database)
+    assert schema(bare_database) == schema(installed)
+
+
+@pytest.mark.parametrize("version", [*range(3, 11), 13])
+def test_a_number_kept_free_may_be_filled_later(
+    bare_database: str, installed: str, folder: Path, version: int
+) -> None:
+    name = f"V{version}__Create_something.sql"
+    (folder / name).write_text("CREATE TABLE something (id bigint PRIMARY KEY);")
+    install(bare_database)
+    assert install(bare_database, folder=folder) == (name,)
+    columns = [row for row in schema(bare_database)["columns"] if row[0] != "something"]
+    assert columns == schema(installed)["columns"]
+
+
+def test_numbers_kept_free_change_nothing_that_is_there() -> None:
+    changes = re.compile(r"^(?:ALTER|DROP|CREATE OR REPLACE)\b.*", re.MULTILINE | re.IGNORECASE)
+    defined: set[str] = set()
+    for migration in read_migrations():
+        names = re.findall(r"^CREATE OR REPLACE FUNCTION (\w+)", migration.text, re.MULTILINE)
+        if migration.version in (*range(3, 11), 13):
+            assert not defined & set(names)
+            assert all("FUNCTION" in one for one in changes.findall(migration.text))
+        defined |= set(names)
 
 
 def test_every_sql_function_is_a_registered_decision_of_the_right_file() -> None:

@@ -10,17 +10,20 @@ from typing import Any
 import psycopg
 from lock_waits import until_waiting
 
+from reference_impl.control_plane.lines import request_of
 from reference_impl.control_plane.migrations import apply_sql_mutant
-from reference_impl.control_plane.port import BoundaryError, Reply, Request, Seed
 from reference_impl.control_plane.postgres import PostgresControlPlane, rows
 from reference_impl.decisions import SqlMutant
+from reference_impl.ports.control_plane import BoundaryError, Seed
 
 CALLERS = 6
 UNLOCKED = SqlMutant(name="no lock", decision="sql:lock_log", old=" FOR UPDATE", new="")
 
 
-async def ask(plane: PostgresControlPlane, f: str, partition: int = 0, **arguments: Any) -> Reply:
-    return await plane.call(Request(f=f, topic="t", partition=partition, **arguments))
+async def ask(plane: PostgresControlPlane, f: str, partition: int = 0, **arguments: Any) -> Any:
+    where = {"topic": "t", "partition": partition}
+    answer = await plane.call(request_of({"f": f, **where, **arguments}))
+    return answer.partitions[0]
 
 
 @asynccontextmanager
@@ -35,7 +38,7 @@ async def callers(dsn: str) -> AsyncIterator[list[PostgresControlPlane]]:
             await plane.close()
 
 
-async def all_at_once(dsn: str, calls: list[Awaitable[Reply]]) -> list[Reply]:
+async def all_at_once(dsn: str, calls: list[Awaitable[Any]]) -> list[Any]:
     """Hold the lock of partition 0 until every call waits behind it, then let them go."""
     async with await psycopg.AsyncConnection.connect(dsn) as holder:
         await holder.execute("SELECT FROM logs WHERE partition = 0 FOR UPDATE")
@@ -44,7 +47,7 @@ async def all_at_once(dsn: str, calls: list[Awaitable[Reply]]) -> list[Reply]:
     return await asyncio.gather(*tasks)
 
 
-def initialize(plane: PostgresControlPlane, boundary: int, *entries: Seed) -> Awaitable[Reply]:
+def initialize(plane: PostgresControlPlane, boundary: int, *entries: Seed) -> Awaitable[Any]:
     return ask(
         plane,
         "initialize_diskless_migration",
@@ -54,7 +57,7 @@ def initialize(plane: PostgresControlPlane, boundary: int, *entries: Seed) -> Aw
     )
 
 
-async def race(dsn: str) -> list[Reply]:
+async def race(dsn: str) -> list[Any]:
     async with callers(dsn) as planes:
         return await all_at_once(
             dsn, [initialize(plane, 100 + number) for number, plane in enumerate(planes)]
@@ -83,7 +86,7 @@ def test_without_the_row_lock_several_are_accepted(
 def test_a_waiting_call_sees_the_seeds_stored_by_the_one_before(
     database: str, runner: asyncio.Runner
 ) -> None:
-    async def story() -> list[Reply]:
+    async def story() -> list[Any]:
         async with callers(database) as planes:
             return await all_at_once(
                 database,
@@ -112,7 +115,7 @@ def test_concurrent_commits_get_contiguous_offsets(database: str, runner: asynci
 def test_concurrent_registrations_end_at_the_highest_epoch(
     database: str, runner: asyncio.Runner
 ) -> None:
-    async def story() -> Reply:
+    async def story() -> Any:
         async with callers(database) as planes:
             calls = [
                 ask(plane, "register_leader_epoch", leader_epoch=number)

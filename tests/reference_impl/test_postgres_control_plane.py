@@ -12,7 +12,7 @@ import pytest
 from lock_waits import until_waiting
 from psycopg.conninfo import make_conninfo
 
-from reference_impl.control_plane.port import BoundaryError, Reply, Request
+from reference_impl.control_plane.lines import request_of
 from reference_impl.control_plane.postgres import (
     PostgresControlPlane,
     Timeouts,
@@ -21,12 +21,14 @@ from reference_impl.control_plane.postgres import (
     sqlstate_of,
 )
 from reference_impl.control_plane.server import PostgresServer
+from reference_impl.ports.control_plane import BoundaryError
 
 HASTY = Timeouts(lock_ms=50, statement_ms=2_000, call_s=4.0, connect_s=2.0)
 
 
-async def ask(plane: PostgresControlPlane, f: str, **arguments: Any) -> Reply:
-    return await plane.call(Request(f=f, topic="t", partition=0, **arguments))
+async def ask(plane: PostgresControlPlane, f: str, **arguments: Any) -> Any:
+    answer = await plane.call(request_of({"f": f, "topic": "t", "partition": 0, **arguments}))
+    return answer.partitions[0]
 
 
 async def begin(dsn: str, timeouts: Timeouts = HASTY) -> PostgresControlPlane:
@@ -68,7 +70,7 @@ def test_a_statement_that_runs_too_long_times_out(database: str, runner: asyncio
 def test_a_transaction_that_loses_against_another_times_out_and_changes_nothing(
     database: str, runner: asyncio.Runner
 ) -> None:
-    async def story() -> Reply:
+    async def story() -> Any:
         strict = make_conninfo(
             database, options="-c default_transaction_isolation=repeatable\\ read"
         )

@@ -16,10 +16,11 @@ import psycopg
 import pytest
 
 import reference_impl
+from reference_impl.control_plane.lines import request_of
 from reference_impl.control_plane.migrations import install
-from reference_impl.control_plane.port import BoundaryError, Request
 from reference_impl.control_plane.postgres import PostgresControlPlane
 from reference_impl.control_plane.server import PostgresServer, ServerError
+from reference_impl.ports.control_plane import BoundaryError
 
 ROOT = Path(reference_impl.__file__).parent.parent
 
@@ -65,18 +66,20 @@ def test_a_control_plane_survives_a_crash_of_its_database(
 ) -> None:
     dsn = own_server.create_database()
     install(dsn)
-    register = Request(f="register_leader_epoch", topic="t", partition=0, leader_epoch=5)
-    look = Request(f="get_diskless_log_start_offset", topic="t", partition=0)
+    log = {"topic": "t", "partition": 0}
+    look = request_of({"f": "get_diskless_log_start_offset", **log})
 
     async def story() -> None:
         plane = PostgresControlPlane(dsn)
-        await plane.call(Request(f="create_log", topic="t", partition=0))
-        await plane.call(register)
+        await plane.call(request_of({"f": "create_log", **log}))
+        await plane.call(request_of({"f": "register_leader_epoch", **log, "leader_epoch": 5}))
         own_server.crash()
-        assert (await plane.call(look)).error is BoundaryError.REQUEST_TIMED_OUT
-        assert (await plane.call(look)).error is BoundaryError.REQUEST_TIMED_OUT
+        for _ in range(2):
+            (lost,) = (await plane.call(look)).partitions
+            assert lost.error is BoundaryError.REQUEST_TIMED_OUT
         own_server.start()
-        assert (await plane.call(look)).epoch == 5
+        (found,) = (await plane.call(look)).partitions
+        assert found.epoch == 5
         await plane.close()
 
     runner.run(story())

@@ -11,9 +11,9 @@ import pytest
 import reference_impl
 from reference_impl.control_plane.agent import answer
 from reference_impl.control_plane.boundary import TRANSITIONS
+from reference_impl.control_plane.form import CALLS
 from reference_impl.control_plane.memory import MemoryControlPlane, Registers
 from reference_impl.control_plane.migrations import read_migrations
-from reference_impl.control_plane.port import CALLS
 from reference_impl.kafka.apis import APIS
 
 HOME = Path(reference_impl.__file__).parent

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.simulation.simulation import Simulation
-from reference_impl.control_plane.port import Request
+from reference_impl.control_plane.lines import request_of
 from reference_impl.ports import Address, Connection, Network, Ports
 from reference_impl.ports.object_store import StoreError
 
@@ -58,11 +58,12 @@ class _Deeds:
         return (await self._ports.object_store.get(key)).decode(errors="replace")
 
     async def register(self, epoch: str) -> str:
-        await self._ports.control_plane.call(Request(f="create_log", topic="t", partition=0))
-        reply = await self._ports.control_plane.call(
-            Request(f="register_leader_epoch", topic="t", partition=0, leader_epoch=int(epoch))
-        )
-        return str(reply.error)
+        log = {"topic": "t", "partition": 0}
+        plane = self._ports.control_plane
+        await plane.call(request_of({"f": "create_log", **log}))
+        leader = {**log, "leader_epoch": int(epoch)}
+        answer = await plane.call(request_of({"f": "register_leader_epoch", **leader}))
+        return str(answer.partitions[0].error)
 
     async def ask(self, text: str) -> str:
         """Ask another node something."""

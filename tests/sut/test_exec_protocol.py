@@ -11,8 +11,10 @@ from harness.sut import ProtocolBreach
 from harness.sut.calls import CALLS
 from harness.sut.protocol import SCHEMA_FILE, question, read_answer, read_ready
 from harness.workloads import BoundarySteps, parse
-from reference_impl.control_plane.port import CALLS as PORT_CALLS
-from reference_impl.control_plane.port import BoundaryError, Reply, Request
+from reference_impl.control_plane.form import CALLS as PORT_CALLS
+from reference_impl.control_plane.lines import answered as told_of
+from reference_impl.control_plane.lines import request_of
+from reference_impl.ports.control_plane import BoundaryError, PartitionAnswer
 
 STATE = {"boundary": 100, "epoch": 5, "reset_epoch": -1}
 README = SCHEMA_FILE.with_name("README.md").read_text("utf-8")
@@ -35,7 +37,7 @@ def breach(line: bytes, *, number: int | None = 7, f: str = "commit_batch") -> s
 
 def test_the_calls_of_language_port_and_schema_are_the_same() -> None:
     schema = json.loads(SCHEMA_FILE.read_text("utf-8"))
-    enumerated = schema["$defs"]["question"]["properties"]["f"]["enum"]
+    enumerated = schema["$defs"]["call"]["enum"]
     assert list(CALLS) == list(PORT_CALLS) == enumerated
 
 
@@ -55,19 +57,19 @@ def test_a_question_fits_the_schema_and_the_reference_understands_it(f: str) -> 
     schema = json.loads(SCHEMA_FILE.read_text("utf-8"))
     jsonschema.Draft202012Validator({**schema, "$ref": "#/$defs/question"}).validate(asked)
     assert asked.pop("id") == 3
-    assert Request.from_json(asked).f == f
+    assert request_of(asked).f == f
 
 
 @pytest.mark.parametrize("error", list(BoundaryError))
 def test_an_answer_of_the_reference_is_understood(error: BoundaryError) -> None:
     known = error.definite
-    reply = Reply(
+    told = PartitionAnswer(
         error=error,
         boundary=100 if known else None,
         epoch=5 if known else None,
         reset_epoch=-1 if known else None,
     )
-    answer = answered(**reply.to_json())
+    answer = answered(**told_of(told))
     assert answer.error == error
     assert answer.definite is known
     assert answer.stored == (STATE if known else {})

@@ -221,8 +221,12 @@ def test_what_is_done_to_a_request_is_not_done_to_one_of_a_former_life(
         recorded = play("sim", script, seed=seed)
         assert "landed" in recorded.phases(fault)
         asked = [one for one in recorded.of("effect") if one["call"] == "register_leader_epoch"]
-        assert [one["outcome"] for one in asked if one["args"]["partition"] == 1] == outcomes
-        seen.update(one["outcome"] for one in asked if one["args"]["partition"] == 0)
+        assert [
+            one["outcome"] for one in asked if one["args"]["partitions"][0]["partition"] == 1
+        ] == outcomes
+        seen.update(
+            one["outcome"] for one in asked if one["args"]["partitions"][0]["partition"] == 0
+        )
     assert seen == {"ok"}
 
 

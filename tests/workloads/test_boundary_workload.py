@@ -13,6 +13,7 @@ from harness.history import Run
 from harness.steps.order import ALL_VERBS, LAB
 from harness.sut import UsageError, reference_sut
 from harness.workloads import BoundarySteps, check_order, generate
+from harness.workloads.boundary_text import partitions_of
 
 SEEDS = 12
 EXTERNAL_VERBS = frozenset({"call", "begin", "end", "kill", "pause", "resume", "lose"})
@@ -57,8 +58,27 @@ def test_every_partition_is_created_first_and_looked_at_last(seed: int) -> None:
 def test_the_number_of_operations_is_what_was_asked_for() -> None:
     for operations in (0, 1, 50, 200):
         steps = generate(1, partitions=2, operations=operations)
-        asked = sum(step.f is not None for step in steps) - 2 - 4
+        asked = sum(len(partitions_of(step)) for step in steps if step.f) - 2 - 4
         assert operations <= asked <= operations + 8  # a plot is played to its end
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_some_calls_ask_several_partitions_each_with_arguments_of_its_own(seed: int) -> None:
+    steps = generate(seed, clients=3, partitions=3, operations=100)
+    several = [partitions_of(step) for step in steps if len(partitions_of(step)) > 1]
+    assert several
+    for partitions in several:
+        assert len({one["partition"] for one in partitions}) == len(partitions)
+
+
+def test_calls_over_several_spare_the_partitions_that_are_spared_unknown_outcomes() -> None:
+    for seed in range(SEEDS):
+        open_calls: dict[str, list[object]] = {}
+        for step in generate(seed, clients=4, partitions=2, operations=100):
+            if step.f is not None:
+                open_calls[step.actor] = [one["partition"] for one in partitions_of(step)]
+            if step.verb in ("lose", "drop", "kill"):
+                assert 1 not in open_calls[step.actor]
 
 
 def test_unknown_outcomes_are_bounded_per_partition() -> None:
@@ -154,6 +174,8 @@ def test_a_deposed_leaders_request_arrives_late(tmp_path: Path) -> None:
         newest: dict[object, int] = {}
         for step in steps:
             epoch = step.arguments.get("leader_epoch")
+            if len(partitions_of(step)) > 1:
+                continue
             if step.verb == "hold" and step.f == "initialize_diskless_migration":
                 held[step.actor] = step.arguments["partition"], epoch
             elif step.verb == "release" and step.actor in held:

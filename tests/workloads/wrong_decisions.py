@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reference_impl.control_plane.port import BoundaryError
 from reference_impl.decisions import Mutant, SqlMutant
+from reference_impl.ports.control_plane import BoundaryError
 
 MUTANTS = (
     Mutant(

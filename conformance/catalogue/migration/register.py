@@ -115,6 +115,18 @@ RULES = (
         hint="is the partition part of every WHERE clause?",
     ),
     migration_rule(
+        id="MIG-033",
+        section=STATE,
+        lines=(52, 576),
+        sentence="A call over several partitions asks each of them as if it were asked alone.",
+        decisions=("GAP-42",),
+        judge=Search(table="boundary_lives_together", key=("topic", "partition"), model="boundary"),
+        tolerant=Search(
+            table="boundary_lives_together", key=("topic", "partition"), model="boundary-tolerant"
+        ),
+        hint="does one refused partition undo the others, or keep them from being asked?",
+    ),
+    migration_rule(
         id="MIG-024",
         section="Trigger points",
         lines=(126, 283, 284),

@@ -6,15 +6,22 @@ import asyncio
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import UUID
 
 import psycopg
 
 from harness.cli.benches.measured import Measured
-from reference_impl.control_plane.port import Request
 from reference_impl.control_plane.postgres import PostgresControlPlane, install
 from reference_impl.control_plane.server import PostgresServer
+from reference_impl.ports.control_plane import (
+    BoundaryToInitialize,
+    CreateLogs,
+    InitializeDisklessMigration,
+    LogToCreate,
+)
 
 COMMITS = 1_000
+TOPIC = UUID(int=1)
 
 
 def measure(folder: Path) -> Iterator[Measured]:
@@ -35,18 +42,21 @@ def measure(folder: Path) -> Iterator[Measured]:
 async def _initializations(dsn: str) -> float:
     """Seconds for setting the boundary of many partitions, one call each."""
     control_plane = await PostgresControlPlane.connect(dsn)
-    for number in range(COMMITS):
-        await control_plane.call(Request(f="create_log", topic="t", partition=number))
+    logs = [LogToCreate(topic_id=TOPIC, topic="t", partition=n) for n in range(COMMITS)]
+    await control_plane.call(CreateLogs(partitions=tuple(logs)))
     started = time.perf_counter()
     for number in range(COMMITS):
         await control_plane.call(
-            Request(
-                f="initialize_diskless_migration",
-                topic="t",
-                partition=number,
-                boundary=100,
-                leader_epoch=5,
-                entries=(),
+            InitializeDisklessMigration(
+                partitions=(
+                    BoundaryToInitialize(
+                        topic_id=TOPIC,
+                        partition=number,
+                        boundary=100,
+                        leader_epoch=5,
+                        entries=(),
+                    ),
+                )
             )
         )
     elapsed = time.perf_counter() - started
