@@ -10,10 +10,12 @@ from harness.simulation.simulation import Simulation
 from reference_impl.broker.broker import run_broker
 from reference_impl.broker.settings import BrokerSettings
 from reference_impl.controller.controller import ControllerSettings, run_controller
+from reference_impl.metrics.endpoint import MetricsSettings
 from reference_impl.ports import Address, Ports
 
 PORT = 9092
 CONTROLLER_PORT = 9093
+METRICS_PORT = 9404
 
 
 class SimulatedCluster:
@@ -31,6 +33,11 @@ class SimulatedCluster:
     def address(self, broker_id: int) -> Address:
         """Where a client finds a broker."""
         return Address(broker_name(broker_id), PORT)
+
+    @property
+    def metrics(self) -> dict[str, Address]:
+        """Where the metrics of each node are."""
+        return {name: Address(name, METRICS_PORT) for name in self.plan.node_names}
 
     def settle(self, *, within_s: float = 30.0) -> None:
         """Let time pass until every broker is unfenced."""
@@ -55,6 +62,7 @@ class SimulatedCluster:
                 properties=self.plan.properties,
                 stop=self._stop_of(CONTROLLER),
                 announce=lambda place: self._announce(CONTROLLER),
+                metrics=MetricsSettings(listen=Address(CONTROLLER, METRICS_PORT)),
             ),
         )
 
@@ -70,6 +78,7 @@ class SimulatedCluster:
                 properties=self.plan.properties,
                 stop=self._stop_of(ports.name),
                 announce=lambda place, listening: self._announce(ports.name),
+                metrics=MetricsSettings(listen=Address(ports.name, METRICS_PORT)),
             ),
         )
 

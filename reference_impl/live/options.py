@@ -31,6 +31,9 @@ def add_node_arguments(
             "--property", action="append", default=[], type=pair, metavar="NAME=VALUE"
         )
         part.add_argument("--mutant", action="append", default=[], metavar="MODULE:NAME")
+        part.add_argument(
+            "--metrics-port", type=int, default=0, metavar="PORT", help="0: any that is free"
+        )
         part.add_argument("--trace", type=Path, metavar="FILE", help="append effect lines here")
         part.add_argument("--clock", default="host", help="name of the clock of the effect lines")
         if name == "broker":

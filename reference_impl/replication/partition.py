@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 from uuid import UUID
 
@@ -38,6 +38,7 @@ from reference_impl.replication.decisions import (
     next_high_watermark,
     truncation_point,
 )
+from reference_impl.replication.events import PartitionEvents
 from reference_impl.replication.followers import Follower
 from reference_impl.replication.watching import Watched
 
@@ -61,6 +62,7 @@ class BrokerContext:
     brokers: Mapping[int, Broker]
     proposals: Proposals
     max_lag_ms: int
+    events: PartitionEvents = field(default_factory=PartitionEvents)
 
     def now_ms(self) -> int:
         """Monotonic."""
@@ -111,7 +113,7 @@ class Partition(Watched):
         async with self._turn:
             if state.partition_epoch < self.state.partition_epoch:
                 return False
-            led, before = self.leads, self.state
+            led, before, proposed = self.leads, self.state, self.proposed_isr
             if state == before and self.proposed_isr is None:
                 return False
             new_epoch = state.leader_epoch > before.leader_epoch
@@ -129,6 +131,10 @@ class Partition(Watched):
                 self.epoch_start_offset = -1
                 if new_epoch:
                     await self._begin_to_follow()
+        if new_epoch:
+            self._around.events.role_taken(self)
+        elif proposed is not None and sorted(state.isr) == sorted(proposed):
+            self._around.events.isr_changed(self, before.isr, state.isr)
         self.wake()
         return new_epoch
 
@@ -136,7 +142,7 @@ class Partition(Watched):
         end = self.log.log_end_offset
         cut = cut_for_new_leader(self.log.high_watermark, end)
         if cut < end:
-            await self.log.truncate_to(cut)
+            await self._truncate_to(cut)
 
     def _lead(self, *, new_epoch: bool, was_leader: bool) -> None:
         others = [one for one in self.state.replicas if one != self._around.broker_id]
@@ -164,6 +170,7 @@ class Partition(Watched):
                 examined, leader_epoch=self.state.leader_epoch
             )
             self._commit()
+        self._around.events.appended(self, appended, len(records))
         self.wake()
         return appended
 
@@ -251,6 +258,7 @@ class Partition(Watched):
         """The controller's answer to a proposal; None: it was refused, and the image will tell."""
         self.proposed_isr = None
         if state is not None and state.partition_epoch > self.state.partition_epoch:
+            self._around.events.isr_changed(self, self.state.isr, state.isr)
             self.state = state
             self._commit()
         self.wake()
@@ -345,7 +353,7 @@ class Partition(Watched):
             end = self.log.log_end_offset
             epoch, end_offset = self.log.epochs.end_offset_for(leaders.epoch, end)
             own = EpochEnd(epoch=epoch, end_offset=end_offset)
-            await self.log.truncate_to(truncation_point(leaders, own, end).offset)
+            await self._truncate_to(truncation_point(leaders, own, end).offset)
 
     async def restart_at(self, start: int, end: int, *, leader_epoch: int) -> None:
         """The leader's log does not reach ours: cut to its end, or begin anew at its start."""
@@ -353,9 +361,13 @@ class Partition(Watched):
             if self.leads or self.state.leader_epoch != leader_epoch:
                 return
             if end < self.log.log_end_offset:
-                await self.log.truncate_to(end)
+                await self._truncate_to(end)
             elif start > self.log.log_end_offset:
                 await self.log.truncate_fully_and_start_at(start)
+
+    async def _truncate_to(self, offset: int) -> None:
+        await self.log.truncate_to(offset)
+        self._around.events.truncated(self, offset)
 
     # ── both ─────────────────────────────────────────────────────────────────────────────────────
 
