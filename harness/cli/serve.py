@@ -55,6 +55,9 @@ def run(
         cluster = ProcessCluster(folder, plan, first_port=port, services=lambda node: services)
         with cluster:
             print(f"bootstrap={cluster.bootstrap}", flush=True)
+            pages = {name: cluster.metrics_address(name) for name in plan.node_names}
+            for name, address in pages.items():
+                print(f"{name}: metrics at http://{address}/metrics", file=sys.stderr)
             told.wait()
             print("stopping", file=sys.stderr)
     return 0

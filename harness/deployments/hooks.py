@@ -63,13 +63,18 @@ async def look_at_metrics(hook: Hook) -> list[Row]:
         raise CannotConnect(f"{called} did not end within {LOOK_S:g} s") from None
     except (OSError, ValueError) as error:
         raise CannotConnect(f"{called} cannot be read: {str(error)[:300]}") from None
+    return read_metrics(body_of(answer, called=called), called=called)
+
+
+def body_of(answer: bytes, *, called: str) -> bytes:
+    """The page in an answer of HTTP."""
     if len(answer) > METRICS_BYTES:
         raise AdapterError(f"{called} is longer than {METRICS_BYTES} bytes")
     head, _, body = answer.partition(b"\r\n\r\n")
     status = head.partition(b"\r\n")[0]
     if not re.fullmatch(rb"HTTP/1\.[01] 200\b.*", status):
         raise CannotConnect(f"{called} answers {shown(status) or 'nothing'}, not 200")
-    return read_metrics(body, called=called)
+    return body
 
 
 async def _answer(page: SplitResult) -> bytes:

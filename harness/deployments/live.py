@@ -17,7 +17,8 @@ from typing import Any, Self
 from harness.deployments.deployment import Levers, Result, Role, Row
 from harness.deployments.live_client import LiveClient
 from harness.deployments.live_levers import HURTING, LiveLevers, address_of, files_in
-from harness.deployments.nodes import LoggingNodes, Nodes
+from harness.deployments.metrics import look_at_pages
+from harness.deployments.nodes import LoggingNodes, MeasuredNodes, Nodes
 from harness.deployments.plan import CONTROLLER, FIRST_CLIENT_ID, broker_name
 from harness.errors import LabBroken, UsageError
 from harness.history import Run
@@ -170,6 +171,8 @@ class LiveDeployment:
             self.offer("files", lambda: asyncio.to_thread(self._files, names))
         if names and isinstance(nodes, LoggingNodes):
             self.offer("log_lines", lambda: asyncio.to_thread(self._log_lines, nodes, names))
+        if names and isinstance(nodes, MeasuredNodes):
+            self.offer("metrics", lambda: look_at_pages(self.network, _pages(nodes, names)))
 
     def _seen(self, names: list[str]) -> list[Row]:
         states = {name: self._live_nodes.state(name) for name in names}
@@ -192,6 +195,11 @@ class LiveDeployment:
             for name in names
             for line in last_lines(nodes.log_tail(name, LOG_BYTES))
         ]
+
+
+def _pages(nodes: MeasuredNodes, names: list[str]) -> dict[str, Address]:
+    found = {name: nodes.metrics_address(name).rpartition(":") for name in names}
+    return {name: Address(host, int(port)) for name, (host, _, port) in found.items() if host}
 
 
 def last_lines(tail: bytes) -> list[str]:

@@ -62,6 +62,15 @@ class ControlledNodes(Protocol):
 
 
 @runtime_checkable
+class MeasuredNodes(Protocol):
+    """Nodes that have a page of metrics each."""
+
+    def metrics_address(self, name: str) -> str:
+        """``host:port``; empty if it is not known."""
+        ...
+
+
+@runtime_checkable
 class LoggingNodes(Protocol):
     """Nodes whose log can be read."""
 

@@ -43,6 +43,7 @@ class _Node:
     program: Program
     address: str = ""
     port: int = 0  # the one it listens on, whatever its address says
+    metrics: str = ""
 
 
 class ProcessCluster:
@@ -104,6 +105,10 @@ class ProcessCluster:
         """Where a node is found."""
         return self._links.ways[name] if self._links else self._nodes[name].address
 
+    def metrics_address(self, name: str) -> str:
+        """Where the page of its metrics is; empty before it is ready."""
+        return self._nodes[name].metrics
+
     def runs(self, name: str) -> bool:
         """Whether its process is there."""
         return not self._nodes[name].program.silent
@@ -135,6 +140,7 @@ class ProcessCluster:
                 with contextlib.suppress(ValueError, KeyError):
                     said = json.loads(line)
                     self._nodes[name].port = int(said["port"])
+                    self._nodes[name].metrics = str(said["metrics"])
                     self._nodes[name].address = str(said["address"])
                 self._bell.notify_all()
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from harness.deployments.deployment import CONTROL_PLANE, OBJECT_STORE, Levers, Role, Row
+from harness.deployments.metrics import look_at_pages
 from harness.deployments.mutants import split_mutants
 from harness.deployments.plan import CONTROLLER, FIRST_CLIENT_ID, DeploymentPlan, NodeState
 from harness.deployments.sim_client import SimClient
@@ -74,6 +75,8 @@ class SimDeployment:
             self._looks["control_plane"] = database.probe
         self.probes = frozenset(self._looks)
         if self._cluster is not None:
+            self.probes |= {"metrics"}
+        if self._cluster is not None:
             self._settle(self._cluster)
 
     def _settle(self, cluster: SimulatedCluster) -> None:
@@ -116,6 +119,8 @@ class SimDeployment:
 
     async def probe(self, what: str) -> list[Row]:
         """Look from outside."""
+        if what == "metrics" and self._cluster is not None:
+            return await look_at_pages(self.network, self._cluster.metrics)
         if what not in self._looks:
             raise LabBroken(f"no probe {what!r} here; offered: {', '.join(sorted(self.probes))}")
         return self._looks[what]()

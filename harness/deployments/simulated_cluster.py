@@ -11,11 +11,13 @@ from harness.simulation.simulation import Simulation
 from reference_impl.broker.broker import run_broker
 from reference_impl.broker.settings import BrokerSettings
 from reference_impl.controller.controller import ControllerSettings, run_controller
+from reference_impl.metrics.endpoint import MetricsSettings
 from reference_impl.partitions.catalog import StorageFactory
 from reference_impl.ports import Address, Ports
 
 PORT = 9092
 CONTROLLER_PORT = 9093
+METRICS_PORT = 9404
 
 
 class SimulatedCluster:
@@ -41,6 +43,11 @@ class SimulatedCluster:
         """Where a client finds a broker."""
         return Address(broker_name(broker_id), PORT)
 
+    @property
+    def metrics(self) -> dict[str, Address]:
+        """Where the metrics of each node are."""
+        return {name: Address(name, METRICS_PORT) for name in self.plan.node_names}
+
     def settle(self, *, within_s: float = 30.0) -> None:
         """Let time pass until every broker is unfenced."""
         self.sim.run_until(lambda: all(map(self.ready, self.plan.names)), within_s=within_s)
@@ -64,6 +71,7 @@ class SimulatedCluster:
                 properties=self.plan.properties,
                 stop=self._stop_of(CONTROLLER),
                 announce=lambda place: self._announce(CONTROLLER),
+                metrics=MetricsSettings(listen=Address(CONTROLLER, METRICS_PORT)),
             ),
         )
 
@@ -79,6 +87,7 @@ class SimulatedCluster:
                 properties=self.plan.properties,
                 stop=self._stop_of(ports.name),
                 announce=lambda place, listening: self._announce(ports.name),
+                metrics=MetricsSettings(listen=Address(ports.name, METRICS_PORT)),
             ),
             storages=self._storages,
         )

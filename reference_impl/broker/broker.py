@@ -17,6 +17,7 @@ from functools import partial
 from reference_impl.broker import cluster_api, configs_api, metadata_api
 from reference_impl.broker.answering import Answering, answering
 from reference_impl.broker.describe_producers import describe_producers
+from reference_impl.broker.events import BrokerEvents
 from reference_impl.broker.fetch import Fetches
 from reference_impl.broker.lifecycle import keep_alive, register
 from reference_impl.broker.list_offsets import list_offsets
@@ -26,6 +27,7 @@ from reference_impl.broker.logs_api import (
     offset_for_leader_epoch,
 )
 from reference_impl.broker.metadata_follower import follow_metadata
+from reference_impl.broker.metered import MeteredFetches
 from reference_impl.broker.node import Node
 from reference_impl.broker.produce import produce
 from reference_impl.broker.settings import BrokerSettings
@@ -37,6 +39,8 @@ from reference_impl.kafka.room import Room
 from reference_impl.kafka.server import Handler, serve
 from reference_impl.metadata.effective import BrokerLayers
 from reference_impl.metadata.image import Image
+from reference_impl.metrics.endpoint import MetricsEndpoint
+from reference_impl.metrics.requests import RequestMeters
 from reference_impl.partitions.catalog import Partitions, Storage, StorageFactory, kept_elsewhere
 from reference_impl.ports import Address, Connection, Ports
 from reference_impl.replication.fetcher import FetcherSettings
@@ -48,14 +52,20 @@ async def run_broker(
 ) -> None:
     """Be a broker until told to stop; ``storages`` are kept beside the logs on its disk."""
     node = _node(ports, settings, [make(ports, settings.node_id) for make in storages])
+    async with MetricsEndpoint.opened(node.metrics, ports.network, settings.metrics):
+        await _run(node, ports, settings)
+
+
+async def _run(node: Node, ports: Ports, settings: BrokerSettings) -> None:
     handlers = _handlers(node)
+    meters = RequestMeters(node.metrics)
     limits = Limits(
         idle_s=node.layers.number("connections.max.idle.ms") / 1000,
         room=Room(max_frame_bytes=node.layers.number("socket.request.max.bytes")),
     )
 
     async def answer(connection: Connection) -> None:
-        await serve(connection, handlers, limits=limits)
+        await serve(connection, handlers, limits=limits, meters=meters)
 
     await node.replicas.start()
     listener = await ports.network.listen(settings.listen, answer)
@@ -130,6 +140,7 @@ def _node(ports: Ports, settings: BrokerSettings, storages: Sequence[Storage]) -
     layers = BrokerLayers.of(image, settings.node_id, settings.properties)
     number = layers.number
     node: Node
+    events = BrokerEvents()
     replicas = ReplicaManager(
         ports=ports,
         image=image,
@@ -154,6 +165,7 @@ def _node(ports: Ports, settings: BrokerSettings, storages: Sequence[Storage]) -
         broker_epoch=lambda: node.broker_epoch,
         layers=lambda: node.layers,
         elsewhere=kept_elsewhere(storages),
+        events=events,
     )
     node = Node(
         settings=settings,
@@ -165,6 +177,7 @@ def _node(ports: Ports, settings: BrokerSettings, storages: Sequence[Storage]) -
             image=image, broker_id=settings.node_id, replicas=replicas, storages=storages
         ),
     )
+    events.meters = node.meters
     return node
 
 
@@ -184,7 +197,8 @@ ANSWERING: dict[apis.AnyApi, Answering] = dict(
 
 
 def _handlers(node: Node) -> dict[apis.AnyApi, Handler]:
-    handlers: dict[apis.AnyApi, Handler] = {apis.FETCH: Fetches(node)}
+    fetches = MeteredFetches(Fetches(node), node.image, node.meters.bytes_out)
+    handlers: dict[apis.AnyApi, Handler] = {apis.FETCH: fetches}
     for api, handler in ANSWERING.items():
         handlers[api] = partial(handler, node)
     handlers[apis.API_VERSIONS] = api_versions_handler(handlers, lambda: cluster_api.features(node))

@@ -10,6 +10,8 @@ from reference_impl.broker.settings import BrokerSettings
 from reference_impl.kafka.client import Peer
 from reference_impl.metadata.effective import BrokerLayers
 from reference_impl.metadata.image import Image
+from reference_impl.metrics.brokers import BrokerMeters
+from reference_impl.metrics.registry import Registry
 from reference_impl.partitions.catalog import Partitions
 from reference_impl.ports import Ports
 from reference_impl.replication.manager import ReplicaManager
@@ -28,6 +30,11 @@ class Node:
     broker_epoch: int = -1
     unfenced: asyncio.Event = field(default_factory=asyncio.Event)
     producer_ids: ProducerIds = field(default_factory=ProducerIds)
+    metrics: Registry = field(default_factory=Registry)
+    meters: BrokerMeters = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.meters = BrokerMeters(self.metrics, self.replicas.partitions)
 
     @property
     def layers(self) -> BrokerLayers:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from reference_impl.metrics.endpoint import MetricsSettings
 from reference_impl.ports import Address
 
 
@@ -29,3 +30,4 @@ class BrokerSettings:
     room: Callable[[], tuple[int, int]] | None = None
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     announce: Callable[[Address, Address], None] | None = None
+    metrics: MetricsSettings = field(default_factory=MetricsSettings)

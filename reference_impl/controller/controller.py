@@ -34,6 +34,10 @@ from reference_impl.kafka.room import Room
 from reference_impl.kafka.server import Context, Handler, serve
 from reference_impl.metadata.effective import topic_value
 from reference_impl.metadata.records import ConfigSet, MetadataRecord, ResourceType
+from reference_impl.metrics.brokers import measure_controller
+from reference_impl.metrics.endpoint import MetricsEndpoint, MetricsSettings
+from reference_impl.metrics.registry import Registry
+from reference_impl.metrics.requests import RequestMeters
 from reference_impl.ports import Address, Connection, Ports
 
 if TYPE_CHECKING:
@@ -55,6 +59,7 @@ class ControllerSettings:
     properties: Mapping[str, str] = field(default_factory=dict)
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     announce: Callable[[Address], None] | None = None
+    metrics: MetricsSettings = field(default_factory=MetricsSettings)
 
 
 Flow: TypeAlias = Callable[[Cluster, Asked], Outcome[Answered]]
@@ -210,6 +215,12 @@ def _first_min_isr(cluster: Cluster) -> ConfigSet:
 
 async def run_controller(ports: Ports, settings: ControllerSettings) -> None:
     """Be the controller until told to stop."""
+    metrics = Registry()
+    async with MetricsEndpoint.opened(metrics, ports.network, settings.metrics):
+        await _run(ports, settings, metrics)
+
+
+async def _run(ports: Ports, settings: ControllerSettings, metrics: Registry) -> None:
     cluster = Cluster(
         node_id=settings.node_id,
         cluster_id=settings.cluster_id,
@@ -218,6 +229,8 @@ async def run_controller(ports: Ports, settings: ControllerSettings) -> None:
         rng=ports.rng,
     )
     log = await MetadataLog.open(ports.disk, ports.clock)
+    meters = RequestMeters(metrics)
+    measure_controller(metrics, cluster.image)
     controller = Controller(cluster, log)
     await controller.recover()
     handlers = controller.handlers()
@@ -225,7 +238,7 @@ async def run_controller(ports: Ports, settings: ControllerSettings) -> None:
     limits = Limits(room=Room(max_frame_bytes=layers.number("socket.request.max.bytes")))
 
     async def answer(connection: Connection) -> None:
-        await serve(connection, handlers, limits=limits, listener="CONTROLLER")
+        await serve(connection, handlers, limits=limits, listener="CONTROLLER", meters=meters)
 
     listener = await ports.network.listen(settings.listen, answer)
     if settings.announce is not None:

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from reference_impl.kafka.answers import Answers, Later
 from reference_impl.kafka.api_versions import answer_api_versions, unsupported_version
@@ -53,12 +53,29 @@ Answer: TypeAlias = Awaitable[Answered | Later[Answered] | None]
 Handler: TypeAlias = Callable[[Context, Any], Answer[Message]]  # of one API or another
 
 
+class Meters(Protocol):
+    """Who is told of every request that was carried out."""
+
+    def answered(self, api: AnyApi, version: int, response: Message | None) -> None:
+        """With its answer, if it has one."""
+        ...
+
+
+class _NotMetered:
+    def answered(self, api: AnyApi, version: int, response: Message | None) -> None:
+        """Nobody counts."""
+
+
+NOT_METERED: Meters = _NotMetered()
+
+
 async def serve(
     connection: Connection,
     handlers: Mapping[AnyApi, Handler],
     *,
     limits: Limits,
     listener: str = "PLAINTEXT",
+    meters: Meters = NOT_METERED,
 ) -> None:
     """Answer requests until the peer closes, or is to be closed.
 
@@ -69,10 +86,11 @@ async def serve(
     if room.connections is not None and room.open_connections >= room.connections:
         return
     room.open_connections += 1
-    answers = Answers(partial(_sent, connection, limits), connection.abort)
+    sent = partial(_sent, connection, limits, meters)
+    answers = Answers(sent, connection.abort)
     try:
         try:
-            while await _serve_one(connection, handlers, limits, listener, answers):
+            while await _serve_one(connection, handlers, limits, listener, answers, meters, sent):
                 pass
         except EndOfStream:  # it sends no more, but may still read
             await answers.sent()
@@ -91,6 +109,8 @@ async def _serve_one(
     limits: Limits,
     listener: str,
     answers: Answers,
+    meters: Meters,
+    sent: Callable[..., Awaitable[bool]],
 ) -> bool:
     """Serve one request; whether to go on."""
     with Frame(connection, limits) as frame:
@@ -101,7 +121,7 @@ async def _serve_one(
         if answers:
             await answers.room_for(header)
         if request is None:
-            return await _sent(connection, limits, header, unsupported_version(), version=0)
+            return await sent(header, unsupported_version(), version=0)
         context = Context(header.api, header.version, header.client_id, connection.peer, listener)
         try:
             response = await _handled(handlers, context, request)
@@ -115,11 +135,12 @@ async def _serve_one(
             await answers.sent()
             raise
         if response is None:
+            meters.answered(header.api, header.version, None)
             return True
         if answers or isinstance(response, Later):
             answers.add(header, response)
             return True
-        return await _sent(connection, limits, header, response)
+        return await sent(header, response)
 
 
 async def _read(frame: Frame, handlers: Mapping[AnyApi, Handler]) -> tuple[Header, Message | None]:
@@ -164,12 +185,14 @@ def error_response(api: AnyApi, version: int, error: KafkaError) -> Message | No
 async def _sent(
     connection: Connection,
     limits: Limits,
+    meters: Meters,
     header: Header,
     response: Message,
     *,
     version: int | None = None,
 ) -> bool:
     """Send an answer, in the version of its request; whether it could be."""
+    meters.answered(header.api, header.version, response)
     version = header.version if version is None else version
     try:
         frame = response_frame(header.api, version, header.correlation_id, response)

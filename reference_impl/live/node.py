@@ -1,16 +1,16 @@
 """A broker or the controller as a process of its own, on TCP and files.
 
     python -m reference_impl controller --node-id 3000 --cluster-id ID --listen 127.0.0.1:0
-                                        --data DIR [--property name=value]…
+                                        --data DIR [--metrics-port 0] [--property name=value]…
                                         [--store URL] [--control-plane DSN]
                                         [--trace FILE [--trace-ports PORT,…] [--clock NAME]]
     python -m reference_impl broker --node-id 1 --cluster-id ID --listen 127.0.0.1:0
                                     --controller 127.0.0.1:19093 --data DIR [--rack a]
                                     [--property name=value]… [--mutant module:name]…
 
-It says where it is found in one line of JSON on stdout once it is ready (a broker: once it is
-registered and unfenced), and then nothing. SIGTERM and SIGINT stop it in good order; a
-second one at once. What it is too late to tell anybody goes to stderr.
+It says where it is found, and where its metrics are, in one line of JSON on stdout once it is ready
+(a broker: once it is registered and unfenced), and then nothing. SIGTERM and SIGINT stop it in good
+order; a second one at once. What it is too late to tell anybody goes to stderr.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from reference_impl.live.memory import keep_freed_memory
 from reference_impl.live.services import open_control_plane, open_store
 from reference_impl.live.sockets import SocketNetwork
 from reference_impl.live.workers import ThreadWorkers
+from reference_impl.metrics.endpoint import MetricsSettings
 from reference_impl.ports import Address, Gate, Ports
 from reference_impl.ports.disk import GatedDisk
 from reference_impl.ports.effects import OpenGate, TracingGate
@@ -42,6 +43,7 @@ from reference_impl.ports.network import GatedNetwork
 from reference_impl.ports.object_store import GatedObjectStore
 
 BROKEN = 1
+LOOPBACK = "127.0.0.1"
 INTERRUPTED = 130
 
 
@@ -63,6 +65,8 @@ async def _live(options: argparse.Namespace, properties: dict[str, str]) -> None
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, _told_to_stop, stop)
     ports = _ports(options)
+    found: list[Address] = []  # where the metrics are
+    metrics = MetricsSettings(listen=Address(LOOPBACK, options.metrics_port), announce=found.append)
     program: Coroutine[None, None, None]
     if options.part == "controller":
         program = run_controller(
@@ -73,7 +77,8 @@ async def _live(options: argparse.Namespace, properties: dict[str, str]) -> None
                 listen=options.listen,
                 properties=properties,
                 stop=stop,
-                announce=lambda place: _announce(place, place),
+                announce=lambda place: _announce(place, place, found),
+                metrics=metrics,
             ),
         )
     else:
@@ -92,7 +97,8 @@ async def _live(options: argparse.Namespace, properties: dict[str, str]) -> None
                 log_dir=str(options.data),
                 room=lambda: shutil.disk_usage(options.data)[::2],
                 stop=stop,
-                announce=_announce,
+                announce=lambda place, listening: _announce(place, listening, found),
+                metrics=metrics,
             ),
         )
     await program
@@ -104,8 +110,14 @@ def _told_to_stop(stop: asyncio.Event) -> None:
     stop.set()
 
 
-def _announce(place: Address, listening: Address) -> None:
-    said = {"ready": True, "address": str(place), "port": listening.port, "pid": os.getpid()}
+def _announce(place: Address, listening: Address, metrics: list[Address]) -> None:
+    said = {
+        "ready": True,
+        "address": str(place),
+        "port": listening.port,
+        "metrics": str(metrics[0]),
+        "pid": os.getpid(),
+    }
     print(json.dumps(said), flush=True)
 
 

@@ -38,6 +38,9 @@ def add_node_arguments(
         part.add_argument(
             "--control-plane", type=control_plane, metavar="DSN", help="a PostgreSQL database"
         )
+        part.add_argument(
+            "--metrics-port", type=int, default=0, metavar="PORT", help="0: any that is free"
+        )
         part.add_argument("--trace", type=Path, metavar="FILE", help="append effect lines here")
         part.add_argument(
             "--trace-ports",

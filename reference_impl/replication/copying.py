@@ -71,6 +71,13 @@ class Copy(Watched):
             log_start_offset=log.log_start_offset,
         )
 
+    async def _truncate_to(self, offset: int) -> None:
+        await self.log.truncate_to(offset)
+        self._truncated(offset)
+
+    def _truncated(self, offset: int) -> None:
+        """The log was cut there, because its leader's parts from it."""
+
     def _follow(self, *, new_epoch: bool) -> None:
         epoch = self.state.leader_epoch
         if self.leads or not self.state.has_leader:
@@ -129,7 +136,7 @@ class Copy(Watched):
             end = self.log.log_end_offset
             epoch, end_offset = self.log.epochs.end_offset_for(leaders.epoch, end)
             own = EpochEnd(epoch=epoch, end_offset=end_offset)
-            await self.log.truncate_to(truncation_point(leaders, own, end).offset)
+            await self._truncate_to(truncation_point(leaders, own, end).offset)
 
     async def fit_range(self, start: int, end: int, *, asked: FollowerPosition) -> None:
         """The leader's log does not reach ours: cut to its end, or begin anew at its start.
@@ -140,7 +147,7 @@ class Copy(Watched):
             if self.leads or self.position != asked:
                 return
             if end < asked.offset:
-                await self.log.truncate_to(end)
+                await self._truncate_to(end)
             elif start > asked.offset:
                 await self.log.restart_at(start)
 

@@ -22,6 +22,7 @@ from reference_impl.metadata.image import Image, PartitionState
 from reference_impl.metadata.records import ResourceType
 from reference_impl.ports import Address, Ports
 from reference_impl.replication import checkpoints
+from reference_impl.replication.events import PartitionEvents
 from reference_impl.replication.fetcher import Fetcher, FetcherSettings, KeptElsewhere
 from reference_impl.replication.isr import IsrProposals
 from reference_impl.replication.partition import BrokerContext, Partition
@@ -67,6 +68,7 @@ class ReplicaManager:
         broker_epoch: Callable[[], int],
         layers: Callable[[], BrokerLayers],
         elsewhere: KeptElsewhere,
+        events: PartitionEvents | None = None,
     ) -> None:
         self._ports = ports
         self._image = image
@@ -103,6 +105,7 @@ class ReplicaManager:
             brokers=image.brokers,
             proposals=self._proposals,
             max_lag_ms=settings.max_lag_ms,
+            events=events or PartitionEvents(),
         )
 
     # ── lookups ──────────────────────────────────────────────────────────────────────────────────

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 from uuid import UUID
 
@@ -35,6 +35,7 @@ from reference_impl.replication.decisions import (
     may_join_isr,
     next_high_watermark,
 )
+from reference_impl.replication.events import PartitionEvents
 from reference_impl.replication.followers import Follower
 
 ANY_BROKER_EPOCH = -1
@@ -57,6 +58,7 @@ class BrokerContext:
     brokers: Mapping[int, Broker]
     proposals: Proposals
     max_lag_ms: int
+    events: PartitionEvents = field(default_factory=PartitionEvents)
 
     def now_ms(self) -> int:
         """Monotonic."""
@@ -104,7 +106,7 @@ class Partition(Copy):
         async with self._turn:
             if state.partition_epoch < self.state.partition_epoch:
                 return False
-            led, before = self.leads, self.state
+            led, before, proposed = self.leads, self.state, self.proposed_isr
             if state == before and self.proposed_isr is None:
                 return False
             new_epoch = state.leader_epoch > before.leader_epoch
@@ -123,14 +125,21 @@ class Partition(Copy):
                 if new_epoch:
                     await self._begin_to_follow()
             self._follow(new_epoch=new_epoch)
+        if new_epoch:
+            self._around.events.role_taken(self)
+        elif proposed is not None and sorted(state.isr) == sorted(proposed):
+            self._around.events.isr_changed(self, before.isr, state.isr)
         self.wake()
         return new_epoch
+
+    def _truncated(self, offset: int) -> None:
+        self._around.events.truncated(self, offset)
 
     async def _begin_to_follow(self) -> None:
         end = self.log.log_end_offset
         cut = cut_for_new_leader(self.log.high_watermark, end)
         if cut < end:
-            await self.log.truncate_to(cut)
+            await self._truncate_to(cut)
 
     def _lead(self, *, new_epoch: bool, was_leader: bool) -> None:
         others = [one for one in self.state.replicas if one != self._around.broker_id]
@@ -162,6 +171,7 @@ class Partition(Copy):
             leader_epoch = self.state.leader_epoch
             appended = await self.log.append_examined(examined, leader_epoch=leader_epoch)
             self._commit()
+        self._around.events.appended(self, appended, len(records))
         self.wake()
         return appended, leader_epoch
 
@@ -245,6 +255,7 @@ class Partition(Copy):
         """The controller's answer to a proposal; None: it was refused, and the image will tell."""
         self.proposed_isr = None
         if state is not None and state.partition_epoch > self.state.partition_epoch:
+            self._around.events.isr_changed(self, self.state.isr, state.isr)
             self.state = state
             self._commit()
         self.wake()

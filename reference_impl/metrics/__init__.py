@@ -1,0 +1,1 @@
+"""What a node counts, and the page on which it is read."""
