@@ -60,6 +60,8 @@ RACES = (
     "preferred-leader-alone",
     "joins-when-it-fetches",
     "joins-with-the-high-watermark",
+    "joins-once-confirmed",
+    "cuts-where-the-leader-says",
 )
 
 

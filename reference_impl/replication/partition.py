@@ -344,7 +344,7 @@ class Partition(Watched):
             end = self.log.log_end_offset
             epoch, end_offset = self.log.epochs.end_offset_for(leaders.epoch, end)
             own = EpochEnd(epoch=epoch, end_offset=end_offset)
-            await self.log.truncate_to(truncation_point(leaders, own, end).offset)
+            await self.log.truncate_to(truncation_point(leaders, own, end))
 
     async def restart_at(self, start: int, end: int, *, leader_epoch: int) -> None:
         """The leader's log does not reach ours: cut to its end, or begin anew at its start."""
