@@ -54,6 +54,16 @@ def _joins_once_confirmed(isr: Sequence[int], proposed: Sequence[int] | None) ->
     return tuple(isr)
 
 
+def _everybody_keeps_up(
+    log_end_offset: int, leaders_end: int, since_caught_up_ms: int, max_lag_ms: int
+) -> bool:
+    return True
+
+
+def _fenced_brokers_join(broker: Broker | None, broker_epoch: int) -> bool:
+    return broker is not None and broker_epoch in (-1, broker.broker_epoch)
+
+
 def _logs_never_diverge(fetched: EpochEnd, leaders: EpochEnd) -> bool:
     return False
 
@@ -147,6 +157,20 @@ MUTANTS = (
         replace=_joins_once_confirmed,
         rules=("KFK-030", "KFK-039"),
         why="records are committed without a replica that the controller has let in already",
+    ),
+    Mutant(
+        name="everybody-keeps-up",
+        decision="caught-up",
+        replace=_everybody_keeps_up,
+        rules=("KFK-167",),
+        why="a follower that does not fetch any more is waited for",
+    ),
+    Mutant(
+        name="fenced-brokers-join",
+        decision="eligible-for-isr",
+        replace=_fenced_brokers_join,
+        rules=("KFK-168",),
+        why="a leader that has not heard who is fenced is believed",
     ),
     Mutant(
         name="logs-never-diverge",

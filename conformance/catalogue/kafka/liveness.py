@@ -26,6 +26,24 @@ def _in_time(tries: str, lasted: str) -> str:
     return f"{tries} = 0 OR ({lasted} >= bound_ns AND {tries} >= {LOOKS})"
 
 
+def _progress(when: str) -> Holds:
+    """About a phase in which clients are to append and to read what they appended."""
+    done = "appended_op IS NOT NULL AND read_op IS NOT NULL"
+    return Holds(
+        table="rest_progress",
+        when=f"{when} AND ({_whole_bound(done, 'tries')})",
+        holds=done,
+        show=("cut", "tries", "appends", "bound_s", "last_error", "appended_op", "base_offset"),
+        words=(
+            "the link {cut} is cut",
+            "{tries} requests, {appends} of them appends",
+            "the last append was answered {last_error}",
+            "op {appended_op} was acknowledged offset {base_offset}, which nobody read",
+            _BOUND,
+        ),
+    )
+
+
 RULES = (
     kafka_rule(
         id="KFK-090",
@@ -81,18 +99,7 @@ RULES = (
         source=REPLICATION,
         sentence="Within the bound after healing, an acks=all append is acknowledged and read.",
         assumes=DURABLE,
-        judge=Holds(
-            table="rest_progress",
-            when=_whole_bound("appended_op IS NOT NULL AND read_op IS NOT NULL", "tries"),
-            holds="appended_op IS NOT NULL AND read_op IS NOT NULL",
-            show=("tries", "appends", "bound_s", "last_error", "appended_op", "base_offset"),
-            words=(
-                "{tries} requests, {appends} of them appends",
-                "the last append was answered {last_error}",
-                "op {appended_op} was acknowledged offset {base_offset}, which nobody read",
-                _BOUND,
-            ),
-        ),
+        judge=_progress("cut IS NULL"),
         hint="does the high watermark move? Is the in-sync set counted as it is?",
     ),
     kafka_rule(
@@ -177,5 +184,14 @@ RULES = (
             words=("{node_name} runs and is {state}",),
         ),
         hint="which broker stays fenced, and what does it wait for?",
+    ),
+    kafka_rule(
+        id="KFK-167",
+        section=LIVENESS,
+        source=REPLICATION,
+        sentence="Within the bound, appends go on without a follower that cannot fetch.",
+        assumes=DURABLE,
+        judge=_progress("cut IS NOT NULL"),
+        hint="who does not keep up for replica.lag.time.max.ms leaves the ISR",
     ),
 )
