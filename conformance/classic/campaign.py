@@ -64,6 +64,9 @@ RACES = (
     "cuts-where-the-leader-says",
     "everybody-keeps-up",
     "fenced-brokers-join",
+    "what-was-copied-is-committed",
+    "leaders-log-start-is-enough",
+    "deleted-when-asked",
 )
 RULES_OF_RACES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"everybody-keeps-up": ("KFK-167",)}
