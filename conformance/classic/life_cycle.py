@@ -245,9 +245,7 @@ class _Story:
         self.elect("three", 0)
         self.settle()
         slow = f"{CONTROLLER} -> {broker_name(self.brokers['b'])}"
-        self.steps.append(
-            _step(NEMESIS, "delay", target=slow, seconds=LATE_S, part=self.part)
-        )
+        self.steps.append(_step(NEMESIS, "delay", target=slow, seconds=LATE_S, part=self.part))
         self.fault("restart", "a")
         self.look()
         self.steps.append(_step(NEMESIS, "end", fault="delay", target=slow))

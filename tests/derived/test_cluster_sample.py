@@ -13,7 +13,10 @@ from conformance.derived.work import play_and_judge
 
 # The race, and mutants that it makes a rule fail on.
 SHOWN = {
-    "cuts-where-the-leader-says": ("truncation-point/dropped-e2d9", "next-high-watermark/never-664c"),
+    "cuts-where-the-leader-says": (
+        "truncation-point/dropped-e2d9",
+        "next-high-watermark/never-664c",
+    ),
     "joins-once-confirmed": ("maximal-isr/dropped-cf88",),
     "fenced-brokers-join": ("eligible-for-isr/dropped-7f89", "accept-alter-partition/never-90cb"),
     "everybody-keeps-up": ("caught-up/negated-5eb1",),
