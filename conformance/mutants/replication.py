@@ -155,7 +155,7 @@ MUTANTS = (
         name="joins-once-confirmed",
         decision="maximal-isr",
         replace=_joins_once_confirmed,
-        rules=("KFK-030", "KFK-039"),
+        rules=("KFK-030",),
         why="records are committed without a replica that the controller has let in already",
     ),
     Mutant(

@@ -183,5 +183,5 @@ WORDS: dict[str, str] = {
         "op 17: asked for ,1,3, in the place of ,1,2,; told to add , and to remove ,; "
         "broker 3 is down"
     ),
-    "KFK-168": "op 6: broker 1 has told that broker 3 is fenced; then ISR ,1,2,3,, leader 1",
+    "KFK-168": "op 6: broker 1 has told that broker 3 is fenced; then ISR ,1,2,3,",
 }

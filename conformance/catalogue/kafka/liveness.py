@@ -1,15 +1,17 @@
-"""A cluster that was healed recovers, and in peace it answers.
+"""A cluster that was healed recovers, in peace it answers, and it goes on without who is cut off.
 
 What is judged is what the lab saw in phases of its own (`FORMAT.md`, phases): no fault is in force,
-and a bound says how long recovery may take. A rule is judged where the cluster recovered, or where
-the lab kept looking for the whole bound, five times at least; a lab that was not given the time to
-look accuses nobody. Where an assumption is suspended that recovery rests on (data that was synced
-is lost, a leader was elected uncleanly), nothing is judged.
+or one link between two brokers is cut, and a bound says how long recovery may take. A rule is
+judged where the cluster recovered, or where the lab kept looking for the whole bound, five times at
+least; a lab that was not given the time to look accuses nobody. Where an assumption is suspended
+that recovery rests on (data that was synced is lost, a leader was elected uncleanly), nothing is
+judged.
 """
 
 from __future__ import annotations
 
 from conformance.catalogue.kafka.fragments import DURABLE, PROTOCOL, REPLICATION, kafka_rule
+from conformance.catalogue.kafka.replicas import REPLICAS
 from harness.rules import Depth, Holds
 
 LIVENESS = "Liveness"
@@ -193,5 +195,19 @@ RULES = (
         assumes=DURABLE,
         judge=_progress("cut IS NOT NULL"),
         hint="who does not keep up for replica.lag.time.max.ms leaves the ISR",
+    ),
+    kafka_rule(
+        id="KFK-168",
+        section=REPLICAS,
+        source="KIP-841: fenced replicas and the ISR",
+        sentence="A fenced broker is in no ISR.",
+        judge=Holds(
+            table="fenced_members",
+            when="leader >= 0 OR isr_count <> 1",  # without KIP-966 the last member stays
+            holds="NOT in_isr",
+            show=("node", "broker", "isr"),
+            words=("broker {node} has told that broker {broker} is fenced", "then ISR {isr}"),
+        ),
+        hint="is an ISR that a leader proposes compared with who is fenced?",
     ),
 )

@@ -386,22 +386,4 @@ RULES = (
         ),
         hint="it is under way until all that are added are in sync",
     ),
-    kafka_rule(
-        id="KFK-168",
-        section=REPLICAS,
-        source="KIP-841: fenced replicas and the ISR",
-        sentence="A fenced broker is in no ISR.",
-        judge=Holds(
-            table="fenced_members",
-            # Without eligible leader replicas the last member stays, and leads no more.
-            when="leader >= 0 OR isr_count <> 1",
-            holds="NOT in_isr",
-            show=("node", "broker", "leader", "isr"),
-            words=(
-                "broker {node} has told that broker {broker} is fenced",
-                "then ISR {isr}, leader {leader}",
-            ),
-        ),
-        hint="is an ISR that a leader proposes compared with who is fenced?",
-    ),
 )
