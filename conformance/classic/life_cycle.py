@@ -248,7 +248,7 @@ class _Story:
         self.steps.append(_step(NEMESIS, "delay", target=slow, seconds=LATE_S, part=self.part))
         self.fault("restart", "a")
         self.look()
-        self.steps.append(_step(NEMESIS, "end", fault="delay", target=slow))
+        self.steps.append(_step(NEMESIS, "end", fault="delay"))
         self.heal("restart", "a")
         self.settle()
 
