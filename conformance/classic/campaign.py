@@ -60,6 +60,16 @@ RACES = (
     "preferred-leader-alone",
     "joins-when-it-fetches",
     "joins-with-the-high-watermark",
+    "joins-once-confirmed",
+    "cuts-where-the-leader-says",
+    "everybody-keeps-up",
+    "fenced-brokers-join",
+    "what-was-copied-is-committed",
+    "leaders-log-start-is-enough",
+    "deleted-when-asked",
+)
+RULES_OF_RACES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"everybody-keeps-up": ("KFK-167",)}
 )
 
 
@@ -70,7 +80,15 @@ def race_name(race: str) -> str:
 
 def race_parts() -> tuple[Part, ...]:
     """The races as parts of a plan; where a fault of one does not land, nothing is void."""
-    return tuple(Part(name=race_name(one), profile=CLASSIC, required=False) for one in RACES)
+    return tuple(
+        Part(
+            name=race_name(one),
+            profile=CLASSIC,
+            rules=RULES_OF_RACES.get(one, ()),
+            required=False,
+        )
+        for one in RACES
+    )
 
 
 def plan_of(mutants: tuple[str, ...] = ()) -> DeploymentPlan:

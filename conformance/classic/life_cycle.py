@@ -19,12 +19,14 @@ from harness.steps.step import ADMIN, LAB, NEMESIS, Step
 from nemesis.schedule import Strike
 
 LIFE_CYCLE = "life-cycle"  # the stage and its first topic
+LATE_S = 0.7  # shorter than a session
 CLASSIC = "classic"
 TOPICS = "topics"  # what needs no lever
 SITUATIONS: Mapping[str, Strike] = MappingProxyType(
     {
         "broker-dies": Strike("kill", "broker-1"),
         "brokers-stop": Strike("restart", "broker-1"),
+        "news-travel-slowly": Strike("delay", f"{CONTROLLER} -> broker-1"),
         "two-die": Strike("kill", "broker-1"),
         "all-die": Strike("kill", "broker-1"),
         "controller-dies": Strike("kill", CONTROLLER),
@@ -37,11 +39,12 @@ OF_TOPICS = (
     *("KFK-130", "KFK-131", "KFK-132", "KFK-133", "KFK-134", "KFK-135", "KFK-136"),
     *("KFK-139", "KFK-140", "KFK-142", "KFK-143", "KFK-144", "KFK-145", "KFK-147"),
 )
-OF_LOSS = ("KFK-137", "KFK-138")
+OF_LOSS = ("KFK-137", "KFK-138", "KFK-168")
 RULES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "broker-dies": (*OF_LOSS, "KFK-141", "KFK-148"),
         "brokers-stop": (*OF_LOSS, "KFK-146"),
+        "news-travel-slowly": ("KFK-146",),
         "two-die": OF_LOSS,
         "broker-stands-still": OF_LOSS,
     }
@@ -162,6 +165,7 @@ class _Story:
         self.admin("create-topic", name="loose", on=self.ids("ab;bc;ca"), min_isr=1)
         self.admin("create-topic", name="one", on=self.ids("a;b;c"), min_isr=1)
         self.admin("create-topic", name="swap", on=self.ids("ab;ba;ab"), min_isr=1)
+        self.admin("create-topic", name="fewer", on=self.ids("abc;abc;abc"), min_isr=1)
         self.admin("create-topic", name="lossy", on=self.ids("ab;bc;ca"), min_isr=1, unclean=True)
         self.settle()
         self.appends("three", 0, 1)
@@ -200,6 +204,9 @@ class _Story:
         self.reassign("swap", 0, "ac")
         self.reassign("swap", 1, "c")
         self.reassign("swap", 2, "cba")
+        self.reassign("fewer", 0, "ac")
+        self.reassign("fewer", 1, "ab")
+        self.reassign("fewer", 2, "c")
         self.admin("create-topic", name="short", partitions=4, factor=2, min_isr=1)
         self.admin("create-topic", name="without", on=self.ids("ca;cb;ac"), min_isr=2)
         self.settle()
@@ -223,12 +230,26 @@ class _Story:
             self.look()
             self.settle()
         self.appends("three", 0)
-        self.heal("restart", "a")
-        self.settle()
         self.heal("restart", "b")
+        self.settle()
+        self.elect("three", 0)
+        self.settle()
+        self.heal("restart", "a")
         self.settle()
         for partition in range(3):
             self.elect("three", partition)
+        self.settle()
+
+    def news_travel_slowly(self) -> None:
+        """A broker stops while another hears late who leads in its place."""
+        self.elect("three", 0)
+        self.settle()
+        slow = f"{CONTROLLER} -> {broker_name(self.brokers['b'])}"
+        self.steps.append(_step(NEMESIS, "delay", target=slow, seconds=LATE_S, part=self.part))
+        self.fault("restart", "a")
+        self.look()
+        self.steps.append(_step(NEMESIS, "end", fault="delay"))
+        self.heal("restart", "a")
         self.settle()
 
     def two_die(self) -> None:
@@ -300,6 +321,7 @@ class _Story:
 _STORIES: Mapping[str, Callable[[_Story], None]] = {
     "broker-dies": _Story.broker_dies,
     "brokers-stop": _Story.brokers_stop,
+    "news-travel-slowly": _Story.news_travel_slowly,
     "two-die": _Story.two_die,
     "all-die": _Story.all_die,
     "controller-dies": _Story.controller_dies,

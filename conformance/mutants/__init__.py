@@ -33,6 +33,8 @@ ONLY_SIMULATED = {
     "next look at who keeps up, which strikes the laggard off again",
     "joins-with-the-high-watermark": "a leader that was just elected has to die between the first "
     "fetch of a laggard and its own next look at who keeps up",
+    "joins-once-confirmed": "a leader that does not hear its controller has to commit after its "
+    "follower is late and before its own session is over",
     "whoever-asks-last": "a leader that was cut off has to ask the controller before it hears from "
     "it who leads now; seen once in five attempts",
 }

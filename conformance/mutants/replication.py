@@ -12,7 +12,7 @@ from reference_impl.controller.decisions import Election, ProposedIsr
 from reference_impl.decisions import Mutant, original
 from reference_impl.kafka.errors import ErrorCode
 from reference_impl.metadata.image import Broker, PartitionState
-from reference_impl.replication.decisions import Ack, EpochEnd, FollowerView, Reader, Truncation
+from reference_impl.replication.decisions import Ack, EpochEnd, FollowerView, Reader
 
 
 def _acknowledged_at_once(
@@ -42,8 +42,26 @@ def _fastest_follower_commits(
     return max(current, min(log_end_offset, max(ends, default=log_end_offset)))
 
 
-def _nothing_is_cut(leaders: EpochEnd, own: EpochEnd, log_end_offset: int) -> Truncation:
-    return Truncation(offset=log_end_offset, agreed=True)
+def _nothing_is_cut(leaders: EpochEnd, own: EpochEnd, log_end_offset: int) -> int:
+    return log_end_offset
+
+
+def _cuts_where_the_leader_says(leaders: EpochEnd, own: EpochEnd, log_end_offset: int) -> int:
+    return min(leaders.end_offset, log_end_offset)
+
+
+def _joins_once_confirmed(isr: Sequence[int], proposed: Sequence[int] | None) -> tuple[int, ...]:
+    return tuple(isr)
+
+
+def _everybody_keeps_up(
+    log_end_offset: int, leaders_end: int, since_caught_up_ms: int, max_lag_ms: int
+) -> bool:
+    return True
+
+
+def _fenced_brokers_join(broker: Broker | None, broker_epoch: int) -> bool:
+    return broker is not None and broker_epoch in (-1, broker.broker_epoch)
 
 
 def _logs_never_diverge(fetched: EpochEnd, leaders: EpochEnd) -> bool:
@@ -125,6 +143,34 @@ MUTANTS = (
         replace=_nothing_is_cut,
         rules=("KFK-091",),
         why="a deposed leader keeps what nobody else has",
+    ),
+    Mutant(
+        name="cuts-where-the-leader-says",
+        decision="truncation-point",
+        replace=_cuts_where_the_leader_says,
+        rules=("KFK-091",),
+        why="the leader's last common epoch is taken for one that the follower has, too",
+    ),
+    Mutant(
+        name="joins-once-confirmed",
+        decision="maximal-isr",
+        replace=_joins_once_confirmed,
+        rules=("KFK-030",),
+        why="records are committed without a replica that the controller has let in already",
+    ),
+    Mutant(
+        name="everybody-keeps-up",
+        decision="caught-up",
+        replace=_everybody_keeps_up,
+        rules=("KFK-167",),
+        why="a follower that does not fetch any more is waited for",
+    ),
+    Mutant(
+        name="fenced-brokers-join",
+        decision="eligible-for-isr",
+        replace=_fenced_brokers_join,
+        rules=("KFK-168",),
+        why="a leader that has not heard who is fenced is believed",
     ),
     Mutant(
         name="logs-never-diverge",

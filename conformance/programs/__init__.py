@@ -26,6 +26,7 @@ from harness.sut import reference_sut
 
 FOLDER = Path(__file__).parent
 BROKER = re.compile(r"broker-([1-3])\b")
+ID = re.compile(r"[1-3]")
 SEED = 1
 TOPIC = "t"
 REST_S = 10.0  # of simulated time, in which a cluster without faults has to come to rest
@@ -130,6 +131,8 @@ def _on_brokers(step: Step, brokers: Sequence[int]) -> Step:
             given[name] = BROKER.sub(
                 lambda found: broker_name(brokers[int(found[1]) - 1]), given[name]
             )
+    if isinstance(given.get("on"), str):
+        given["on"] = ID.sub(lambda found: str(brokers[int(found[0]) - 1]), given["on"])
     return replace(step, arguments=MappingProxyType(given))
 
 

@@ -27,6 +27,7 @@ class KnownTopic:
     unclean: bool = False
     gone: bool = False
     targets: dict[int, tuple[int, ...]] = field(default_factory=dict)  # of reassignments
+    elected: list[int] = field(default_factory=list)  # partitions whose preferred leader was
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +61,7 @@ def _topic_settled(told: ToldTopic | None, topic: KnownTopic, down: Collection[i
         return False
     return all(
         _partition_settled(one, topic.targets.get(index), topic.unclean, down)
+        and _preferred_leads(one, down, asked=index in topic.elected)
         for index, one in told.partitions.items()
     )
 
@@ -80,3 +82,9 @@ def _partition_settled(
     if not electable and len(told.last_known_elr) == 1:
         electable = [*told.last_known_elr]
     return all(one in down for one in electable) and not (unclean and alive)
+
+
+def _preferred_leads(told: ToldPartition, down: Collection[int], *, asked: bool) -> bool:
+    """An election that was answered is known to all brokers a little later."""
+    preferred = told.replicas[0]
+    return not asked or preferred in down or told.leader == preferred

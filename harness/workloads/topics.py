@@ -164,13 +164,15 @@ class Topics:
         if election == UNCLEAN:
             self._may_lose(topic.called, partition)
         tp = TopicPartition(topic.name, partition)
-        await self._asked(
+        outcome = await self._asked(
             "elect_leaders",
             lambda client: topic_admin.elect_leader(client, tp, election),
             topic=topic.called,
             partition=partition,
             election=election,
         )
+        if outcome.type == "ok" and election != UNCLEAN:
+            topic.elected.append(partition)
 
     def clients(self, topic: KnownTopic, partition: int) -> PartitionClients:
         """The clients that write and read a partition."""
@@ -212,6 +214,8 @@ class Topics:
             if last or is_settled(await self._look(), self._known, self._down()):
                 looks += 1
                 if is_settled(await self.look(), self._known, self._down()) or last:
+                    for topic in self._known:
+                        topic.elected.clear()
                     return not last, looks
             await asyncio.sleep(PAUSE_S * self.on.pace)
 

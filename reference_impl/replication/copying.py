@@ -136,7 +136,7 @@ class Copy(Watched):
             end = self.log.log_end_offset
             epoch, end_offset = self.log.epochs.end_offset_for(leaders.epoch, end)
             own = EpochEnd(epoch=epoch, end_offset=end_offset)
-            await self._truncate_to(truncation_point(leaders, own, end).offset)
+            await self._truncate_to(truncation_point(leaders, own, end))
 
     async def fit_range(self, start: int, end: int, *, asked: FollowerPosition) -> None:
         """The leader's log does not reach ours: cut to its end, or begin anew at its start.

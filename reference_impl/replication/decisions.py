@@ -52,14 +52,6 @@ class EpochEnd:
     end_offset: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Truncation:
-    """Where a follower cuts its log, and whether it then agrees with its leader."""
-
-    offset: int
-    agreed: bool
-
-
 @decision("check-leader-epoch")
 def check_leader_epoch(asked: int, current: int) -> ErrorCode:
     """Whoever names an older epoch is fenced; whoever names a newer one knows more than we do."""
@@ -201,19 +193,18 @@ def logs_diverge(fetched: EpochEnd, leaders: EpochEnd) -> bool:
 
 
 @decision("truncation-point")
-def truncation_point(leaders: EpochEnd, own: EpochEnd, log_end_offset: int) -> Truncation:
+def truncation_point(leaders: EpochEnd, own: EpochEnd, log_end_offset: int) -> int:
     """Where a follower must cut its log so that it holds nothing its leader does not have.
 
     ``own`` is the largest epoch of the follower's log that is not above the leader's, and where it
     ends there. Unless both mean the same epoch, the follower cuts what is later than its own and
-    asks again.
+    asks again (KIP-279).
     """
     if own.end_offset == NO_OFFSET:
-        return Truncation(offset=min(leaders.end_offset, log_end_offset), agreed=True)
+        return min(leaders.end_offset, log_end_offset)
     if own.epoch != leaders.epoch:
-        return Truncation(offset=min(own.end_offset, log_end_offset), agreed=False)
-    offset = min(own.end_offset, leaders.end_offset, log_end_offset)
-    return Truncation(offset=offset, agreed=True)
+        return own.end_offset
+    return min(own.end_offset, leaders.end_offset)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

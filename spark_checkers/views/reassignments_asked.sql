@@ -1,7 +1,7 @@
 -- Each settled look at a partition, with the last reassignment that was asked for before and accepted.
 -- `due`: what the replicas have to be, if all that are asked for are up, or if it was called off.
--- `held_by`: one that is added, and is down since before it was asked for; `gone`: a replica of before
--- that is none any more.
+-- `held_by`: one that is added, or that stays where fewer are to be than before, and is down since before
+-- it was asked for; `gone`: a replica of before that is none any more.
 WITH accepted AS (
   SELECT op, clock, topic, partition, began, ended, asked_replicas,
     coalesce(lead(began) OVER (PARTITION BY clock, topic, partition ORDER BY op), 9223372036854775807)
@@ -42,7 +42,9 @@ looked AS (
 )
 SELECT op, clock, topic, partition, began, ended, replicas, whole, bound_s, asked_replicas,
   before_replicas,
-  min(CASE WHEN asked AND NOT before AND down_since < asked_at THEN broker END) AS held_by,
+  CASE WHEN sum(CASE WHEN asked THEN 1 ELSE 0 END) < sum(CASE WHEN before THEN 1 ELSE 0 END)
+    THEN min(CASE WHEN asked AND down_since < asked_at THEN broker END)
+    ELSE min(CASE WHEN asked AND NOT before AND down_since < asked_at THEN broker END) END AS held_by,
   min(CASE WHEN before AND NOT now THEN broker END) AS gone,
   CASE WHEN asked_replicas IS NULL THEN first_replicas
     WHEN max(CASE WHEN asked AND down_since IS NOT NULL THEN 1 ELSE 0 END) = 0 THEN asked_replicas

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from conformance.catalogue import CATALOGUE
+from conformance.catalogue.kafka.replicas import REPLICAS
 from conformance.classic.life_cycle import (
     OF_TOPICS,
     RULES,
@@ -40,7 +41,7 @@ def test_without_levers_there_are_topics_and_no_faults() -> None:
 
 
 def test_every_rule_of_replicas_has_a_part_of_the_plan() -> None:
-    of_replicas = [rule.id for rule in CATALOGUE if "KFK-130" <= rule.id <= "KFK-149"]
+    of_replicas = [rule.id for rule in CATALOGUE if rule.section == REPLICAS]
 
     assert of_replicas == OF_THE_STAGE
 

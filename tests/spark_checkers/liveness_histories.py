@@ -59,6 +59,15 @@ HISTORIES: dict[str, tuple[str, str]] = {
     ),
     "KFK-095": ("nodes broker-1 ended 1", "nodes broker-1 running"),
     "KFK-097": ("nodes broker-1 not-ready", "nodes broker-1 running"),
+    "KFK-167": (
+        f"0-50 fault cut broker-1 ↔ broker-3\n{PROGRESS}\n{asked(*['send a{n} => fail -'] * 5)}",
+        f"""0-50 fault cut broker-1 ↔ broker-3
+        {PROGRESS}
+        {asked(*["send a{n} => fail -"] * 5)}
+        32-33 send b => ok 0
+        34-35 fetch 0 => ok b@0 hw=1
+        """,
+    ),
 }
 
 ALSO_BAD: dict[str, tuple[str, str]] = {

@@ -17,6 +17,7 @@
     phase converge bound=20                                            a phase, its bound in ns
     phase settle bound=20 looks=5                                      with so many looks
     fault NAME broker-1                                                a fault of one broker
+    fault NAME broker-1 ↔ broker-2                                     or of a link
     nodes broker-1 ended 1                                             a look at one node
     wall 5000                                                          the time of day, in ms
     created retention.ms=1000 => ok                                    a topic and its configs
@@ -155,7 +156,7 @@ def _around(call: str, arguments: list[str], topic: str) -> Iterator[Event]:
     else:
         suspended = {"name": SUSPENDED, "assumption": arguments[0]}
         named = suspended if call == "suspend" else {"name": arguments[0]}
-        about = {"kind": "fault", "target": (*arguments[1:], topic)[0], **named}
+        about = {"kind": "fault", "target": " ".join(arguments[1:]) or topic, **named}
         yield about | {"phase": "begin"}
         yield about | {"phase": "end"}
 

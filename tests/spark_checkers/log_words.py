@@ -124,6 +124,10 @@ WORDS: dict[str, str] = {
     ),
     "KFK-095": "op 0: broker-1 has ended by itself; with exit code 1",
     "KFK-097": "op 0: broker-1 runs and is not ready",
+    "KFK-167": (
+        "op 1: the link broker-1 ↔ broker-3 is cut; 5 requests, 5 of them appends; "
+        "the bound is 2e-08 s"
+    ),
     "KFK-082": (
         "op 0: op 2 read a record of transaction t-T; the first was read by 4; nobody asked to "
         "commit it before 5"
@@ -179,4 +183,5 @@ WORDS: dict[str, str] = {
         "op 17: asked for ,1,3, in the place of ,1,2,; told to add , and to remove ,; "
         "broker 3 is down"
     ),
+    "KFK-168": "op 6: broker 1 has told that broker 3 is fenced; then ISR ,1,2,3,",
 }

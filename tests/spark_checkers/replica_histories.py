@@ -191,9 +191,29 @@ HISTORIES: dict[str, tuple[str, str]] = {
         14-15 list_moves => ok adding=3 removing=2
         """,
     ),
+    "KFK-168": (
+        f"0-50 fault kill broker-3\n{look(2, WHOLE, asked=(1, 2), brokers='1:a 2:b 3:c!')}",
+        f"0-4 fault kill broker-3\n{look(2, WHOLE, asked=(1, 2), brokers='1:a 2:b 3:c!')}",
+    ),
 }
 
 ALSO_BAD: dict[str, tuple[str, str]] = {
+    "a replica goes while one of the fewer that stay is down": (
+        "KFK-141",
+        f"""
+        {look(1, WHOLE)}
+        11-50 fault kill broker-3
+        12-13 reassign to=1,3 => ok
+        {look(21, "ok 1 /1 on=1,3 isr=1")}
+        """,
+    ),
+    "a fenced broker that is cut off from the controller joins": (
+        "KFK-168",
+        f"""
+        0-50 fault cut broker-3 ↔ controller
+        {look(2, WHOLE, brokers="1:a 2:b 3:c!", phase="look")}
+        """,
+    ),
     "an eligible replica that was lost leads": (
         "KFK-137",
         f"""

@@ -1,15 +1,17 @@
-"""A cluster that was healed recovers, and in peace it answers.
+"""A cluster that was healed recovers, in peace it answers, and it goes on without who is cut off.
 
 What is judged is what the lab saw in phases of its own (`FORMAT.md`, phases): no fault is in force,
-and a bound says how long recovery may take. A rule is judged where the cluster recovered, or where
-the lab kept looking for the whole bound, five times at least; a lab that was not given the time to
-look accuses nobody. Where an assumption is suspended that recovery rests on (data that was synced
-is lost, a leader was elected uncleanly), nothing is judged.
+or one link between two brokers is cut, and a bound says how long recovery may take. A rule is
+judged where the cluster recovered, or where the lab kept looking for the whole bound, five times at
+least; a lab that was not given the time to look accuses nobody. Where an assumption is suspended
+that recovery rests on (data that was synced is lost, a leader was elected uncleanly), nothing is
+judged.
 """
 
 from __future__ import annotations
 
 from conformance.catalogue.kafka.fragments import DURABLE, PROTOCOL, REPLICATION, kafka_rule
+from conformance.catalogue.kafka.replicas import REPLICAS
 from harness.rules import Depth, Holds
 
 LIVENESS = "Liveness"
@@ -24,6 +26,24 @@ def _whole_bound(good: str, looks: str) -> str:
 
 def _in_time(tries: str, lasted: str) -> str:
     return f"{tries} = 0 OR ({lasted} >= bound_ns AND {tries} >= {LOOKS})"
+
+
+def _progress(when: str) -> Holds:
+    """About a phase in which clients are to append and to read what they appended."""
+    done = "appended_op IS NOT NULL AND read_op IS NOT NULL"
+    return Holds(
+        table="rest_progress",
+        when=f"{when} AND ({_whole_bound(done, 'tries')})",
+        holds=done,
+        show=("cut", "tries", "appends", "bound_s", "last_error", "appended_op", "base_offset"),
+        words=(
+            "the link {cut} is cut",
+            "{tries} requests, {appends} of them appends",
+            "the last append was answered {last_error}",
+            "op {appended_op} was acknowledged offset {base_offset}, which nobody read",
+            _BOUND,
+        ),
+    )
 
 
 RULES = (
@@ -81,18 +101,7 @@ RULES = (
         source=REPLICATION,
         sentence="Within the bound after healing, an acks=all append is acknowledged and read.",
         assumes=DURABLE,
-        judge=Holds(
-            table="rest_progress",
-            when=_whole_bound("appended_op IS NOT NULL AND read_op IS NOT NULL", "tries"),
-            holds="appended_op IS NOT NULL AND read_op IS NOT NULL",
-            show=("tries", "appends", "bound_s", "last_error", "appended_op", "base_offset"),
-            words=(
-                "{tries} requests, {appends} of them appends",
-                "the last append was answered {last_error}",
-                "op {appended_op} was acknowledged offset {base_offset}, which nobody read",
-                _BOUND,
-            ),
-        ),
+        judge=_progress("cut IS NULL"),
         hint="does the high watermark move? Is the in-sync set counted as it is?",
     ),
     kafka_rule(
@@ -177,5 +186,28 @@ RULES = (
             words=("{node_name} runs and is {state}",),
         ),
         hint="which broker stays fenced, and what does it wait for?",
+    ),
+    kafka_rule(
+        id="KFK-167",
+        section=LIVENESS,
+        source=REPLICATION,
+        sentence="Within the bound, appends go on without a follower that cannot fetch.",
+        assumes=DURABLE,
+        judge=_progress("cut IS NOT NULL"),
+        hint="who does not keep up for replica.lag.time.max.ms leaves the ISR",
+    ),
+    kafka_rule(
+        id="KFK-168",
+        section=REPLICAS,
+        source="KIP-841: fenced replicas and the ISR",
+        sentence="A fenced broker is in no ISR.",
+        judge=Holds(
+            table="fenced_members",
+            when="leader >= 0 OR isr_count <> 1",  # without KIP-966 the last member stays
+            holds="NOT in_isr",
+            show=("node", "broker", "isr"),
+            words=("broker {node} has told that broker {broker} is fenced", "then ISR {isr}"),
+        ),
+        hint="is an ISR that a leader proposes compared with who is fenced?",
     ),
 )
