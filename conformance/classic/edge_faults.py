@@ -25,6 +25,7 @@ from harness.steps.step import NEMESIS, Step
 from nemesis.schedule import Strike
 
 Played = Callable[[random.Random, Step], Iterator[Step]]
+FIRST = "broker-1"  # which does not lead the last of three partitions
 BEHIND = "followers of turns-0 <-> leader of turns-0"
 FAULTS: Mapping[str, Strike] = MappingProxyType(
     {
@@ -34,8 +35,8 @@ FAULTS: Mapping[str, Strike] = MappingProxyType(
         "restart": Strike("restart", "leader of turns-1"),
         "kill": Strike("kill", "leader of stamps-0"),
         "lose-power": Strike("lose-power", "leader of stamps-1"),
-        "tear": Strike("lose-power", "leader of resumed-2"),
-        "hold-back": Strike("disk-slow", "leader of resumed-2"),
+        "tear": Strike("lose-power", FIRST),
+        "tear-off": Strike("sync-failing", FIRST),
     }
 )
 # Of whom a log remembers a batch of an old segment; several of many; the last of all.
@@ -165,21 +166,22 @@ def _down(fault: str, topic: str, deleted: str = "") -> Played:
 
 
 def _tear(chance: random.Random, lasting: Step) -> Iterator[Step]:
-    """Power goes while several segments are not synced yet: any of them may be cut off."""
-    slow = FAULTS["hold-back"]
-    yield step(NEMESIS, slow.fault, target=slow.target, part=part_name("hold-back"))
-    apart = " ".join(str(2 * SMALL_MS * one) for one in range(6))
-    yield edge("write", log=f"{RESUMED}-2", batches=apart, acks=1)
+    """A follower loses power, and segments behind which there are others were never synced."""
+    bad = FAULTS["tear-off"]
+    yield from _lead_again(())
+    yield step(NEMESIS, bad.fault, target=bad.target, part=part_name("tear-off"))
+    apart = " ".join(str(2 * SMALL_MS * one) for one in range(4))
+    for log in (f"{RESUMED}-1", f"{RESUMED}-2", f"{STAMPS}-1"):
+        yield edge("write", log=log, batches=apart, acks=1)
     yield _strike("tear")
-    yield lasting
-    yield edge("write", log=f"{RESUMED}-*", batches="0 1,0")
-    yield step(NEMESIS, "heal-all")
+    yield _end("tear-off")
+    yield _end("tear")
     yield edge("settle")
+    yield edge("write", log=f"{RESUMED}-*", batches="0 1,0")
     yield edge("read-all", log=f"{RESUMED}-*", limit=300)
-    yield from _lead_again((RESUMED,))
     yield from _producers_go_on()
-    yield edge("epochs", log=f"{RESUMED}-2")
-    yield edge("search", log=f"{RESUMED}-2")
+    yield edge("epochs", log=f"{RESUMED}-0")
+    yield edge("search", log=f"{RESUMED}-0")
 
 
 PLAYED: Mapping[str, Played] = MappingProxyType(
@@ -192,4 +194,4 @@ PLAYED: Mapping[str, Played] = MappingProxyType(
         "tear": _tear,
     }
 )
-NEEDS: Mapping[str, str] = MappingProxyType({"diverge": "fall", "tear": "hold-back"})
+NEEDS: Mapping[str, str] = MappingProxyType({"diverge": "fall", "tear": "tear-off"})

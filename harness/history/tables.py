@@ -170,6 +170,7 @@ records             int     how many records came; null if the answer carries no
 first_offset        bigint  offset of the first of them
 last_offset         bigint  offset of the last of them
 preferred_read_replica  bigint  node that a fetch was sent to instead; null if none
+rack                string  rack that a fetch names as its reader's; null if none
 max_bytes           bigint  how many bytes a fetch wanted at most; null if not recorded
 bytes               bigint  how many bytes of batches came; null if not recorded
 first_batch_bytes   bigint  how many bytes the first of these batches has; 0 if there is none

@@ -157,10 +157,10 @@ SIZES = (
         *_filled(100, partition=2),
         *(
             fetch(fetched(0), fetched(1), fetched(2), max_bytes=size)
-            for size in (337, 338, 339, 506, 507, 676)
+            for size in (339, 340, 341, 509, 510, 680)
         ),
-        fetch(fetched(0), fetched(1, partition_max_bytes=168), max_bytes=1000),
         fetch(fetched(0), fetched(1, partition_max_bytes=169), max_bytes=1000),
+        fetch(fetched(0), fetched(1, partition_max_bytes=170), max_bytes=1000),
     ),
     _story(
         "min_bytes",
