@@ -382,9 +382,7 @@ reason  string  why it could not be used
 
 def _columns(table: str, text: str) -> tuple[Column, ...]:
     columns: list[Column] = []
-    for line in text.strip().splitlines():
-        if not line.strip():
-            continue
+    for line in filter(str.strip, text.strip().splitlines()):
         name, named, meaning = line.split(maxsplit=2)
         kind = next((known for known in COLUMN_TYPES if known == named), None)
         if kind is None:

@@ -45,7 +45,8 @@ tried AS (
 )
 SELECT min(op) AS op, topic, partition, clock, node, rack, node_rack, current_leader_epoch,
   min(began) AS began, max(ended) AS ended, count(*) AS tries, count(sent_to) AS sent,
-  sum(CASE WHEN type = 'ok' AND sent_to IS NULL THEN 1 ELSE 0 END) AS served, max(error) AS last_error,
+  sum(CASE WHEN type = 'ok' AND sent_to IS NULL THEN 1 ELSE 0 END) AS served,
+  max(CASE WHEN type <> 'ok' THEN error END) AS last_error,
   CASE WHEN count(near) = count(*) THEN min(near) END AS near, max(there) = 1 AS there
 FROM tried
 GROUP BY topic, partition, clock, node, rack, node_rack, current_leader_epoch

@@ -170,12 +170,12 @@ HISTORIES: dict[str, tuple[str, str]] = {
         f"""
         {NEAR}
         brokers look=1 => ok 1:a 2:b 3:c
-        fetch 5 rack=b => ok hw=5 prefer=3
+        fetch 5 epoch=1 rack=b => ok hw=5 prefer=3
         """,
         f"""
         {NEAR}
         brokers look=1 => ok 1:a 2:b 3:c
-        fetch 5 rack=b => ok hw=5 prefer=2
+        fetch 5 epoch=1 rack=b => ok hw=5 prefer=2
         """,
     ),
     "KFK-191": (
@@ -183,18 +183,18 @@ HISTORIES: dict[str, tuple[str, str]] = {
         {NEAR}
         brokers look=1 => ok 1:a 2:b
         leader look=1  => ok 1 /1 isr=1,2 on=1,2
-        fetch 5 rack=b => ok hw=5
-        fetch 5 rack=b => ok hw=5
-        fetch 5 rack=b => ok hw=5
+        fetch 5 epoch=1 rack=b => ok hw=5
+        fetch 5 epoch=1 rack=b => ok hw=5
+        fetch 5 epoch=1 rack=b => ok hw=5
         leader look=2  => ok 1 /1 isr=1,2 on=1,2
         """,
         f"""
         {NEAR}
         brokers look=1 => ok 1:a 2:b
         leader look=1  => ok 1 /1 isr=1,2 on=1,2
-        fetch 5 rack=b => ok hw=5
-        fetch 5 rack=b => ok hw=5
-        fetch 5 rack=b => ok hw=5
+        fetch 5 epoch=1 rack=b => ok hw=5
+        fetch 5 epoch=1 rack=b => ok hw=5
+        fetch 5 epoch=1 rack=b => ok hw=5
         leader look=2  => ok 1 /1 isr=1 on=1,2
         """,
     ),
@@ -234,7 +234,7 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
         f"""
         {NEAR}
         brokers look=1 => ok 1:b 2:b
-        fetch 5 rack=b => ok hw=5 prefer=2
+        fetch 5 epoch=1 rack=b => ok hw=5 prefer=2
         """,
     ),
     "a reader in no rack of the cluster who is not served": (
@@ -243,9 +243,9 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
         {NEAR}
         brokers look=1 => ok 1:a 2:b
         leader look=1  => ok 1 /1 isr=1,2 on=1,2
-        fetch 5 rack=x => fail UNKNOWN_SERVER_ERROR
-        fetch 5 rack=x => fail UNKNOWN_SERVER_ERROR
-        fetch 5 rack=x => fail UNKNOWN_SERVER_ERROR
+        fetch 5 epoch=1 rack=x => fail UNKNOWN_SERVER_ERROR
+        fetch 5 epoch=1 rack=x => fail UNKNOWN_SERVER_ERROR
+        fetch 5 epoch=1 rack=x => fail UNKNOWN_SERVER_ERROR
         leader look=2  => ok 1 /1 isr=1,2 on=1,2
         """,
     ),
@@ -307,9 +307,9 @@ LEGAL: dict[str, str] = {
         settings replica.selector.class=none => ok
         brokers look=1 => ok 1:a 2:b
         leader look=1  => ok 1 /1 isr=1,2 on=1,2
-        fetch 5 rack=b => ok hw=5
-        fetch 5 rack=b => ok hw=5
-        fetch 5 rack=b => ok hw=5
+        fetch 5 epoch=1 rack=b => ok hw=5
+        fetch 5 epoch=1 rack=b => ok hw=5
+        fetch 5 epoch=1 rack=b => ok hw=5
         leader look=2  => ok 1 /1 isr=1,2 on=1,2
     """,
     "a search that ends in the segment of a record deleted before an election": """
@@ -411,7 +411,7 @@ WORDS: dict[str, str] = {
     ),
     "KFK-191": (
         "op 6: node 1 in rack a is asked 3 times from b; node 2 is in sync there; it names "
-        "another replica 0 times; it serves 3 times; and answers NONE"
+        "another replica 0 times; it serves 3 times"
     ),
     "KFK-166": ("op 0: node 1 answers an append with acks=1 with NOT_ENOUGH_REPLICAS"),
 }
