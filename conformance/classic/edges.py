@@ -75,10 +75,11 @@ def edge_steps(
     A fault lasts so many seconds of the world whose pace is given.
     """
     chance = random.Random(f"{seed}/edges")
+    topics = {**TOPICS, **(RETAINED if settled else {})}
     told = [step(LAB, "create"), *_recovers(), edge("settings")]
     told += [
         edge("create", topic=topic, partitions=partitions, configs=configs)
-        for topic, (partitions, configs) in (TOPICS | RETAINED if settled else TOPICS).items()
+        for topic, (partitions, configs) in topics.items()
     ]
     told += [edge("settle"), *situations.producers(chance), *situations.stamps(chance), *resumed()]
     told.append(edge("near", log=f"{TURNS}-*"))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 NEAR = (
-    "settings replica.selector.class="
-    "org.apache.kafka.common.replica.RackAwareReplicaSelector => ok"
+    "settings replica.selector.class=org.apache.kafka.common.replica.RackAwareReplicaSelector => ok"
 )
 # rule: (what must be flagged, the nearest that must not)
 HISTORIES: dict[str, tuple[str, str]] = {
