@@ -100,7 +100,8 @@ def stamps(chance: random.Random) -> Iterator[Step]:
     yield edge("delete", log=f"{STAMPS}-1", at="end")
     yield edge("read", log=f"{STAMPS}-1")
     yield edge("write", log=f"{STAMPS}-1", batches="0 1,2,1 3")
-    yield edge("delete", log=f"{TURNS}-2", at="-1")
+    yield edge("delete", log=f"{STAMPS}-0", at="-1")  # no producer of which more is asked
+    yield edge("write", log=f"{STAMPS}-0", batches="0 2,1")
     yield edge("write", log=f"{TURNS}-1", batches="0 1,2", acks=1)
     yield edge("write", log=f"{TURNS}-2", batches="0,0", acks=0)
     yield edge("read", log=f"{TURNS}-*", most=1)
