@@ -137,7 +137,7 @@ def other_limits(bound_ms: int) -> Iterator[Step]:
     for ago in (5000, 3000, 1000):
         yield edge("write", log=f"{FLEETING}-0", batches="0", ago=ago)
     apart = " ".join(str(2 * SMALL_MS * one) for one in range(4))
-    yield edge("write", log=f"{NOTHING}-0", batches=apart)
+    yield edge("write", log=f"{NOTHING}-0", batches=apart, size=BATCH_BYTES)
     for topic, least in ((INDEXED, 12), (HEAVY, 1), (FLEETING, 2), (NOTHING, 3)):
         yield edge("retain", log=f"{topic}-0", least=least, bound=bound_ms)
     yield edge("delete", log=f"{HEAVY}-0", at="end")  # or it is read all the time
