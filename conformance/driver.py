@@ -97,7 +97,9 @@ class Driver:
             unsound = phases.unsound or edges.unsound or topics.unsound
             return UNSOUND if unsound else ""
 
-        edges = EdgeSteps(on, self.watcher, campaign=campaign, bound_s=bound_s, spared=given_up)
+        edges = EdgeSteps(
+            on, self.watcher, elections, campaign=campaign, bound_s=bound_s, spared=given_up
+        )
         alone = PartitionSteps(clients, at_work, elections)
         together = ClientsSteps(alone, clients, load, at_work)
         self._phases = phases

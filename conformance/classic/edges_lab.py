@@ -10,6 +10,7 @@ from conformance.classic.edges import (
     EXPIRY,
     FAULTS,
     LASTS_S,
+    RETAINED,
     RETENTION,
     TOPICS,
     edge_steps,
@@ -52,7 +53,9 @@ def record_edges(given: StageRun, faults: Sequence[str] = tuple(FAULTS)) -> Stag
         if not sut.started:
             skipped |= {RETENTION: NOT_STARTED, EXPIRY: NOT_STARTED}
         chance = random.Random(f"{seed}/edges/targets")
-        play_steps(on, sut, steps, topics=[EDGES, *TOPICS], bound_s=bound_s, chance=chance)
+        play_steps(
+            on, sut, steps, topics=[EDGES, *TOPICS, *RETAINED], bound_s=bound_s, chance=chance
+        )
         return StagePlayed(
             brokers=on.known,
             counted={"edge script": 1},

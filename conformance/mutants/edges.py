@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from reference_impl.decisions import Mutant, original
 from reference_impl.kafka.errors import ErrorCode
 from reference_impl.log.decisions import NO_PRODUCER_EPOCH, AppendedBatch, EpochEntry
+from reference_impl.replication.decisions import ReplicaView
 
 
 def _oldest_batch_is_meant(
@@ -50,6 +51,18 @@ def _later_epochs_end_with_the_log(
 
 def _half_the_time_is_enough(largest_timestamp: int, now_ms: int, retention_ms: int) -> bool:
     return 0 <= retention_ms // 2 < now_ms - largest_timestamp
+
+
+def _any_replica_is_near(rack: str, replicas: Sequence[ReplicaView]) -> int:
+    return max(replicas, key=lambda one: (not one.leads, one.log_end_offset)).broker_id
+
+
+def _readers_stay_with_the_leader(rack: str, replicas: Sequence[ReplicaView]) -> int:
+    return next(one.broker_id for one in replicas if one.leads)
+
+
+def _snapshots_are_enough(segment_end_offset: int, known_up_to: int) -> bool:
+    return known_up_to == 0 and segment_end_offset > known_up_to
 
 
 MUTANTS = (
@@ -150,5 +163,26 @@ MUTANTS = (
         replace=lambda acks, in_sync, min_in_sync: in_sync >= min_in_sync,
         rules=("KFK-166",),
         why="min.insync.replicas is held against appends that do not ask for all of them",
+    ),
+    Mutant(
+        name="any-replica-is-near",
+        decision="nearest-replica",
+        replace=_any_replica_is_near,
+        rules=("KFK-190",),
+        why="whoever names a rack is sent to a follower, whichever rack that is in",
+    ),
+    Mutant(
+        name="readers-stay-with-the-leader",
+        decision="nearest-replica",
+        replace=_readers_stay_with_the_leader,
+        rules=("KFK-191",),
+        why="racks are compared, and the leader is taken all the same",
+    ),
+    Mutant(
+        name="snapshots-are-enough",
+        decision="producers-need-replay",
+        replace=_snapshots_are_enough,
+        rules=("KFK-151",),
+        why="what producers appended behind the newest snapshot is forgotten by a crash",
     ),
 )

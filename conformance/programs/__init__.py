@@ -54,7 +54,9 @@ PROPERTIES = {
     "log.retention.check.interval.ms": "1000",
     "producer.id.expiration.ms": "3600000",
     "producer.id.expiration.check.interval.ms": "1000",
+    "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
 }
+RACKS = ("a", "b", "b")
 _TOPICS = ("name", "topic")  # what steps call the topic that they are about
 # A process that is not given the processor must not look dead.
 SLOWED = ("broker.session.timeout.ms", "replica.lag.time.max.ms", "replica.socket.timeout.ms")
@@ -118,7 +120,9 @@ def play_program(on: Deployment, program: Sequence[Step], *, topic: str = TOPIC)
 def plan_of(world: str, mutants: tuple[str, ...] = ()) -> DeploymentPlan:
     """The cluster that programs play on: three brokers, with longer patience as processes."""
     slowed = {} if world == "sim" else {one: str(2 * int(PROPERTIES[one])) for one in SLOWED}
-    return DeploymentPlan(brokers=3, properties={**PROPERTIES, **slowed}, mutants=mutants)
+    return DeploymentPlan(
+        brokers=3, racks=RACKS, properties={**PROPERTIES, **slowed}, mutants=mutants
+    )
 
 
 def _on_brokers(step: Step, brokers: Sequence[int]) -> Step:

@@ -169,9 +169,10 @@ async def fetch(
     max_wait_ms: int = 100,
     max_bytes: int = 1 << 20,
     committed: bool = False,
+    rack: str = "",
     timeout_s: float = 2.0,
 ) -> Outcome:
-    """Read from an offset on, committed transactions only if told."""
+    """Read from an offset on, committed transactions only if told, as a reader in a rack."""
     partition = fetch_v12.FetchPartition(
         partition=i32(tp.partition),
         current_leader_epoch=i32(leader_epoch),
@@ -187,6 +188,7 @@ async def fetch(
         session_epoch=i32(-1),
         topics=(fetch_v12.FetchTopic(topic=tp.topic, partitions=(partition,)),),  # type: ignore[arg-type]
         forgotten_topics_data=(),
+        rack_id=rack,
     )
     answer = await client.ask(request, timeout_s=timeout_s)
     if answer.error_code or not answer.responses:
@@ -194,10 +196,12 @@ async def fetch(
     topic_said = named(answer.responses, "topic", tp.topic)
     one = named(topic_said.partitions, "partition_index", tp.partition)
     data = bytes(one.records or b"")
+    elsewhere = {"preferred_read_replica": int(one.preferred_read_replica)} if rack else {}
     return _outcome(
         "fetch",
         one.error_code,
         {
+            **elsewhere,
             "bytes": len(data),
             "first_batch_bytes": batch_size(data),
             "high_watermark": one.high_watermark,

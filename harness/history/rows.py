@@ -195,6 +195,7 @@ class RowBuilder:
             "first_offset": told_offset(records[0][0]) if records else None,
             "last_offset": told_offset(records[-1][0]) if records else None,
             "preferred_read_replica": completion.get("preferred_read_replica"),
+            "rack": invoke.get("rack"),
             "max_bytes": invoke.get("max_bytes"),
             "bytes": completion.get("bytes"),
             "first_batch_bytes": completion.get("first_batch_bytes"),

@@ -170,6 +170,7 @@ records             int     how many records came; null if the answer carries no
 first_offset        bigint  offset of the first of them
 last_offset         bigint  offset of the last of them
 preferred_read_replica  bigint  node that a fetch was sent to instead; null if none
+rack                string  rack that a fetch names as its reader's; null if none
 max_bytes           bigint  how many bytes a fetch wanted at most; null if not recorded
 bytes               bigint  how many bytes of batches came; null if not recorded
 first_batch_bytes   bigint  how many bytes the first of these batches has; 0 if there is none
@@ -381,9 +382,7 @@ reason  string  why it could not be used
 
 def _columns(table: str, text: str) -> tuple[Column, ...]:
     columns: list[Column] = []
-    for line in text.strip().splitlines():
-        if not line.strip():
-            continue
+    for line in filter(str.strip, text.strip().splitlines()):
         name, named, meaning = line.split(maxsplit=2)
         kind = next((known for known in COLUMN_TYPES if known == named), None)
         if kind is None:

@@ -134,13 +134,14 @@ class EdgeLog(PartitionClients):
         epoch: int | None = None,
         at: int = -1,
         committed: bool = False,
+        rack: str = "",
     ) -> Outcome | None:
-        """Read at the leader, or at another broker, naming its epoch or another one."""
+        """Read at the leader, or at another broker, naming its epoch or another one, and a rack."""
         if self.leader is None and await self.locate() is None:
             return None
         assert self.leader is not None
         named = self.leader.epoch if epoch is None else epoch
-        fetch = partial(operations.fetch, tp=self.tp, offset=offset, leader_epoch=named)
+        fetch = partial(operations.fetch, tp=self.tp, offset=offset, leader_epoch=named, rack=rack)
         isolation = "read_committed" if committed else "read_uncommitted"
         outcome = await self._asked(
             BY,
@@ -151,6 +152,7 @@ class EdgeLog(PartitionClients):
             leader_epoch=named,
             isolation=isolation,
             max_bytes=max_bytes,
+            **({"rack": rack} if rack else {}),
         )
         if outcome.type == "ok":
             self.end = max(self.end, int(outcome.fields["high_watermark"]))

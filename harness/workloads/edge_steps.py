@@ -3,11 +3,14 @@
     edges create   topic=turns partitions=2 configs=min.insync.replicas=2
     edges write    log=stamps-0 batches="0,0,0 5,3,9" codec=gzip    timestamps from now, by batch
     edges produce  log=turns-0 producer=9001 epoch=0 sequence=0 count=2
+    edges next     log=turns-0 producer=9001 skip=1                 after its last, one left out
     edges again    log=turns-0 producer=9001 back=4                 the fifth of its last batches
     edges read     log=stamps-0                                     below, at and beyond each bound
     edges search   log=stamps-0                                     beside each timestamp
     edges delete   log=stamps-0 at=middle                           middle, end, beyond, -1…
     edges epochs   log=turns-0                                      known, between, before and after
+    edges near     log=turns-0                                      readers that name their rack
+    edges elect    log=turns-*                                      the preferred leaders
     edges settle                                                    until all of them are at rest
     edges read-all                                                  every log at every broker
 
@@ -18,31 +21,32 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, ClassVar
 
-from harness.clients.admin import Refused, broker_configs, create_topic
+from harness.clients.admin import Refused, broker_configs, create_topic, elect_preferred
 from harness.clients.answers import UnreadableAnswer
 from harness.clients.batches import COMPRESSIONS
 from harness.clients.operations import Defect
 from harness.clients.raw import RawClient
-from harness.deployments.at_rest import PAUSE_S, Watcher, is_at_rest, who_leads
+from harness.deployments.at_rest import Elections, Watcher, is_at_rest, who_leads
 from harness.deployments.deployment import Deployment
 from harness.errors import UsageError
 from harness.history.outcome import Outcome
 from harness.steps.step import Step
-from harness.steps.vocabulary import Vocabulary, verb
-from harness.workloads.edge_log import BY, SEQUENCES, EdgeLog, KnownBatch
+from harness.steps.vocabulary import verb
+from harness.workloads.edge_log import BY, SEQUENCES, EdgeLog
+from harness.workloads.edge_reads import EARLIEST, LATEST, EdgeReads
 
-EARLIEST, LATEST, MAX_TIMESTAMP = -2, -1, -3
-BEYOND = 1000
 AGAIN_S = 0.25  # between two attempts
+ELECT_S = 2.0  # in which an election is answered
+LOST = (OSError, TimeoutError, UnreadableAnswer)
 SKIPPED = "skipped"  # in what a step meant: why it was not carried out
 
-SETTINGS = ("producer.id.expiration.ms",)
-MOST_SEARCHED = 12  # timestamps of one log in one step
+SETTINGS = ("producer.id.expiration.ms", "replica.selector.class")
 
 
-class EdgeSteps(Vocabulary):
+class EdgeSteps(EdgeReads):
     """The logs of one deployment at their edges."""
 
     actors: ClassVar[Sequence[str]] = (BY,)
@@ -51,20 +55,20 @@ class EdgeSteps(Vocabulary):
         self,
         on: Deployment,
         watcher: Watcher,
+        elections: Elections,
         *,
         campaign: str,
         bound_s: float,
         spared: Callable[[], str],
     ) -> None:
         """While `spared` gives a reason, nothing is done."""
+        super().__init__(on)
         self.unsound = False
         self._spared = spared
-        self._on = on
         self._watcher = watcher
+        self._elections = elections
         self._campaign = campaign
         self._rest_ms = int(1000 * bound_s)
-        self._logs: dict[str, EdgeLog] = {}
-        self._looks = 0
 
     async def resolve(self, step: Step) -> Mapping[str, Any]:
         """A cluster that did not recover is asked for no more than its logs."""
@@ -78,15 +82,17 @@ class EdgeSteps(Vocabulary):
 
     @verb(drawn=False)
     async def settings(self, step: Step) -> None:
-        """Record the time of day, and what a broker says of its settings."""
-        on, broker = self._on, self._on.brokers[0]
+        """Record the time of day, and what the brokers say of their settings."""
+        on = self._on
         on.recorder.probe("clock", [{"now_ms": on.now_ms()}])
-        operation = on.recorder.invoke(BY, "describe_configs", {"node": broker})
-        try:
-            told = await broker_configs(RawClient(on.network, on.address(broker)), broker, SETTINGS)
-            on.recorder.finish(operation, "ok", {"error": 0, "value": told})
-        except (OSError, TimeoutError, Refused):
-            on.recorder.finish(operation, "fail", {"error": None})
+        for broker in on.brokers:
+            operation = on.recorder.invoke(BY, "describe_configs", {"node": broker})
+            try:
+                client = RawClient(on.network, on.address(broker))
+                told = await broker_configs(client, broker, SETTINGS)
+                on.recorder.finish(operation, "ok", {"error": 0, "value": told})
+            except (OSError, TimeoutError, Refused):
+                on.recorder.finish(operation, "fail", {"error": None})
 
     @verb(drawn=False)
     async def create(self, step: Step, topic: str, partitions: int, configs: str = "") -> None:
@@ -169,6 +175,18 @@ class EdgeSteps(Vocabulary):
             await one.append(stamps, producer=(producer, epoch, sequence % SEQUENCES))
 
     @verb(drawn=False)
+    async def next(
+        self, step: Step, log: str, producer: int, count: int = 1, skip: int = 0
+    ) -> None:
+        """Append the batch that follows a producer's last, or one that leaves some out."""
+        for one in self._named(log):
+            last = next((b for b in reversed(one.batches) if b.producer[0] == producer), None)
+            epoch = 0 if last is None else last.producer[1]
+            follows = 0 if last is None else last.producer[2] + len(last.records)
+            stamps = [self._on.now_ms()] * count
+            await one.append(stamps, producer=(producer, epoch, (follows + skip) % SEQUENCES))
+
+    @verb(drawn=False)
     async def again(self, step: Step, log: str, producer: int, back: int = 0) -> None:
         """Send a batch of a producer again, the last one or an earlier one."""
         for one in self._named(log):
@@ -190,43 +208,6 @@ class EdgeSteps(Vocabulary):
 
             await self._until(forgotten, bound)
         end()
-
-    @verb(drawn=False)
-    async def read(self, step: Step, log: str, most: int = 4) -> None:
-        """Read below, at and beyond each bound, inside batches, and by limits of bytes."""
-        for one in self._named(log):
-            await one.search(LATEST)
-            await one.fetch(max(0, one.log_start))
-            kept = [each for each in one.batches if each.end > one.log_start][:most]
-            for batch in kept:
-                await self._read_batch(one, batch)
-            await one.fetch(one.end + BEYOND)
-            for offset in (one.log_start, max(one.log_start, one.end - 1), one.end):
-                await one.fetch(offset, committed=True)
-            ends = sorted({one.log_start, one.end})
-            for offset in [each + by for each in ends for by in (-1, 0, 1)]:
-                if offset >= 0:
-                    await one.fetch(offset)
-
-    async def _read_batch(self, log: EdgeLog, batch: KnownBatch) -> None:
-        start = max(batch.offset, log.log_start)
-        after = next((each for each in log.batches if each.offset == batch.end), None)
-        two = batch.size + (0 if after is None else after.size)
-        for limit in sorted({1, batch.size - 1, batch.size, batch.size + 1, two - 1, two}):
-            await log.fetch(start, max_bytes=limit)
-        for offset in range(start + 1, batch.end):
-            await log.fetch(offset, max_bytes=batch.size)
-
-    @verb(drawn=False)
-    async def search(self, step: Step, log: str) -> None:
-        """Look for each timestamp and for those beside it, for the greatest, and for the ends."""
-        for one in self._named(log):
-            stamps = sorted({at for each in one.batches for _, at in each.records})
-            some = stamps[:: max(1, len(stamps) // MOST_SEARCHED)]
-            for stamp in sorted({at + by for at in [*some, *stamps[-1:]] for by in (-1, 0, 1)}):
-                await one.search(stamp)
-            for special in (0, EARLIEST, LATEST, MAX_TIMESTAMP):
-                await one.search(special)
 
     @verb(drawn=False)
     async def delete(self, step: Step, log: str, at: str) -> None:
@@ -254,7 +235,7 @@ class EdgeSteps(Vocabulary):
             if (seen := await one.locate()) is None:
                 continue
             await one.epoch_end(-1)
-            for epoch in range(max(0, seen.epoch - 6), seen.epoch + 3):
+            for epoch in sorted({0, 1, *range(max(0, seen.epoch - 6), seen.epoch + 3)}):
                 await one.epoch_end(epoch)
             for named in (seen.epoch - 1, seen.epoch, seen.epoch + 1, -1):
                 if named >= -1:
@@ -282,6 +263,16 @@ class EdgeSteps(Vocabulary):
             end()
 
     @verb(drawn=False)
+    async def elect(self, step: Step, log: str) -> None:
+        """Ask for the preferred leaders: a broker that came back leads again."""
+        on = self._on
+        for one in self._named(log):
+            self._elections.begin(one.topic)
+            with suppress(*LOST):
+                client = RawClient(on.network, on.address(on.brokers[0]))
+                await elect_preferred(client, one.tp, timeout_s=ELECT_S * on.pace)
+
+    @verb(drawn=False)
     async def settle(self, step: Step) -> None:
         """Wait until all logs are at rest; nothing is recorded, and nothing promised."""
 
@@ -296,39 +287,7 @@ class EdgeSteps(Vocabulary):
         for one in self._logs.values():
             one.leader = None
 
-    @verb(drawn=False)
-    async def read_all(self, step: Step, log: str = "*", limit: int = 1 << 20) -> None:
-        """Read logs from their start to their end, at every broker."""
-        for one in self._named(log):
-            await one.search(EARLIEST)
-            await one.search(LATEST)
-            for broker in self._on.brokers:
-                await self._read_at(one, broker, limit)
-
-    async def _read_at(self, log: EdgeLog, broker: int, limit: int) -> None:
-        offset, tries = log.log_start, 0
-        while offset < log.end and tries < 20:
-            outcome = await log.fetch(offset, max_bytes=limit, at=broker)
-            if outcome is not None and outcome.type == "ok" and outcome.fields["records"]:
-                offset = int(outcome.fields["records"][-1][0]) + 1
-            else:  # a follower hears late how far the log is committed, and where it begins
-                tries += 1
-                offset = max(offset, log.log_start)
-                await asyncio.sleep(PAUSE_S * self._on.pace)
-
     # ── how ──────────────────────────────────────────────────────────────────────────────────────
-
-    def _named(self, name: str) -> Sequence[EdgeLog]:
-        """One log, all of a topic (`stamps-*`), or all; none if the topic could not be created."""
-        if name.endswith("*"):
-            return [one for key, one in self._logs.items() if key.startswith(name[:-1])]
-        return [self._logs[name]] if name in self._logs else []
-
-    async def _look_at(self, log: EdgeLog) -> None:
-        if log.leader is not None or await log.locate() is not None:
-            assert log.leader is not None
-            self._looks += 1
-            await log.ask_leader(BY, log.leader.leader, look=self._looks)
 
     async def _rests(self, log: EdgeLog) -> bool:
         on = self._on

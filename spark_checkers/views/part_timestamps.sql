@@ -4,8 +4,8 @@
 -- such a timestamp was acknowledged or read; of a search for the greatest: with a timestamp later than
 -- the one found. Where nobody asked within a stretch of 1024 ms one timestamp stands for all of it.
 -- The latest record known before a search counts even if it was deleted later (part_latest_known).
--- `late_below`: a record as late is known that may have been below the log start then. Kafka searches the
--- first segment that has such a record, and no other: it finds nothing if that is the one.
+-- `late_below`: a record as late was ever sent or read that may have been below the log start then. Kafka
+-- searches the first segment that has such a record, and no other: it finds nothing if that is the one.
 WITH stretches AS (
   SELECT DISTINCT log, stamp >> 10 AS stretch FROM part_searches
 ),
@@ -29,11 +29,24 @@ starts AS (
     SELECT log, answered, 0, op, NULL FROM part_searches
   ) possible
 ),
+ever AS (
+  SELECT topic, partition, record_offset, max(stamp) AS stamp
+  FROM (
+    SELECT topic, partition, coalesce(record_offset, -1) AS record_offset, timestamp AS stamp
+    FROM records_sent WHERE type <> 'fail'
+    UNION ALL
+    SELECT topic, partition, record_offset, timestamp FROM records_seen
+  ) records
+  WHERE stamp IS NOT NULL AND record_offset IS NOT NULL
+  GROUP BY topic, partition, record_offset
+),
 below AS (
   SELECT op, max(stamp) OVER (PARTITION BY log ORDER BY record_offset, turn, op
     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS stamp
   FROM (
-    SELECT log, record_offset, 1 AS turn, CAST(NULL AS BIGINT) AS op, stamp FROM part_stamped
+    SELECT l.log, e.record_offset, 1 AS turn, CAST(NULL AS BIGINT) AS op, e.stamp
+    FROM ever e
+    JOIN part_stamp_logs l ON e.topic = l.topic AND e.partition = l.partition
     UNION ALL
     SELECT log, log_start, 0, op, NULL FROM starts WHERE op IS NOT NULL AND log_start IS NOT NULL
   ) records

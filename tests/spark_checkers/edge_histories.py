@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+NEAR = (
+    "settings replica.selector.class=org.apache.kafka.common.replica.RackAwareReplicaSelector => ok"
+)
 # rule: (what must be flagged, the nearest that must not)
 HISTORIES: dict[str, tuple[str, str]] = {
     "KFK-150": (
@@ -162,6 +165,38 @@ HISTORIES: dict[str, tuple[str, str]] = {
         38-39 earliest => ok 1
         """,
     ),
+    "KFK-190": (
+        f"""
+        {NEAR}
+        brokers look=1 => ok 1:a 2:b 3:c
+        fetch 5 epoch=1 rack=b => ok hw=5 prefer=3
+        """,
+        f"""
+        {NEAR}
+        brokers look=1 => ok 1:a 2:b 3:c
+        fetch 5 epoch=1 rack=b => ok hw=5 prefer=2
+        """,
+    ),
+    "KFK-191": (
+        f"""
+        {NEAR}
+        brokers look=1 => ok 1:a 2:b
+        leader look=1  => ok 1 /1 isr=1,2 on=1,2
+        fetch 5 epoch=1 rack=b => ok hw=5
+        fetch 5 epoch=1 rack=b => ok hw=5
+        fetch 5 epoch=1 rack=b => ok hw=5
+        leader look=2  => ok 1 /1 isr=1,2 on=1,2
+        """,
+        f"""
+        {NEAR}
+        brokers look=1 => ok 1:a 2:b
+        leader look=1  => ok 1 /1 isr=1,2 on=1,2
+        fetch 5 epoch=1 rack=b => ok hw=5
+        fetch 5 epoch=1 rack=b => ok hw=5
+        fetch 5 epoch=1 rack=b => ok hw=5
+        leader look=2  => ok 1 /1 isr=1 on=1,2
+        """,
+    ),
     "KFK-166": (
         "send a acks=1 => fail NOT_ENOUGH_REPLICAS",
         "send a        => fail NOT_ENOUGH_REPLICAS",
@@ -191,6 +226,26 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
         settings producer.id.expiration.ms=6000 => ok
         send a pid=7 seq=0 => ok 0
         send b pid=7 seq=5 => ok 1
+        """,
+    ),
+    "a reader in the rack of the leader who is sent away": (
+        "KFK-190",
+        f"""
+        {NEAR}
+        brokers look=1 => ok 1:b 2:b
+        fetch 5 epoch=1 rack=b => ok hw=5 prefer=2
+        """,
+    ),
+    "a reader in no rack of the cluster who is not served": (
+        "KFK-191",
+        f"""
+        {NEAR}
+        brokers look=1 => ok 1:a 2:b
+        leader look=1  => ok 1 /1 isr=1,2 on=1,2
+        fetch 5 epoch=1 rack=x => fail UNKNOWN_SERVER_ERROR
+        fetch 5 epoch=1 rack=x => fail UNKNOWN_SERVER_ERROR
+        fetch 5 epoch=1 rack=x => fail UNKNOWN_SERVER_ERROR
+        leader look=2  => ok 1 /1 isr=1,2 on=1,2
         """,
     ),
     "an epoch that nobody has begun, and that is confirmed": (
@@ -247,6 +302,23 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
 
 # Histories that nothing may be said against.
 LEGAL: dict[str, str] = {
+    "a rack that is named where no broker looks for replicas near a reader": """
+        settings replica.selector.class=none => ok
+        brokers look=1 => ok 1:a 2:b
+        leader look=1  => ok 1 /1 isr=1,2 on=1,2
+        fetch 5 epoch=1 rack=b => ok hw=5
+        fetch 5 epoch=1 rack=b => ok hw=5
+        fetch 5 epoch=1 rack=b => ok hw=5
+        leader look=2  => ok 1 /1 isr=1,2 on=1,2
+    """,
+    "a search that ends in the segment of a record deleted before an election": """
+        1-2   send a!900,b!500 => ok 0
+        3-4   delete 1   => ok start=1
+        5-8   window one-leader
+        10-11 send c!950 => ok 2
+        12-13 at 800     => ok -1 !-1
+        14-15 earliest   => ok 1
+    """,
     "a producer of which everything was deleted begins anywhere": """
         send a pid=7 seq=0 => ok 0
         delete 1           => ok start=1
@@ -332,6 +404,13 @@ WORDS: dict[str, str] = {
     "KFK-164": (
         "op 16: in the last of 5 looks the log starts at 0; what is below 1 is older than "
         "retention.ms, 1000; the bound is 2e-08 s"
+    ),
+    "KFK-190": (
+        "op 4: node 1 in rack a is asked by a reader in b; it names node 3; which is in rack c"
+    ),
+    "KFK-191": (
+        "op 6: node 1 in rack a is asked 3 times from b; node 2 is in sync there; it names "
+        "another replica 0 times; it serves 3 times"
     ),
     "KFK-166": ("op 0: node 1 answers an append with acks=1 with NOT_ENOUGH_REPLICAS"),
 }

@@ -9,7 +9,7 @@
     epoch_end 1 epoch=2     => ok 1 20                                 epoch, where it ends
     commit g 5 | told g     => ok | ok 5
     end T commit | abort    => ok
-    leader look=1 node=2    => ok 1 /3 isr=1,2                         what a broker says of it
+    leader look=1 node=2    => ok 1 /3 isr=1,2 on=1,2,3                what a broker says of it
     window NAME                                                        an assumption is broken
     … unsaid                                                           no isolation, as by default
     suspend NAME                                                       the same, as the lab says it
@@ -23,6 +23,7 @@
     created retention.ms=1000 => ok                                    a topic and its configs
     settings NAME=1000        => ok                                    settings of a broker
     fetch 0 max=100           => ok a@0 hw=1 bytes=80 first=80         limit, bytes, first batch
+    fetch 0 rack=b            => ok hw=1 prefer=2                      the reader's rack
     ask fetch/x 2 fetch 4 kafka={"a":1} allowed=b => ok {"a":1}        step 2 of a sequence
     described look=1 node=2 => ok 1 /3 on=1,2,3 isr=1,2 elr=3 last=1 id=A     -1 is no leader
     brokers look=1 node=2   => ok 1:a 2:b 3:c!                         racks; `!` is fenced
@@ -195,6 +196,8 @@ def _fetch(
         asked["request"] = f"{topic}-{named['request']}"
     if "max" in named:
         asked["max_bytes"] = int(named["max"])
+    if "rack" in named:
+        asked["rack"] = named["rack"]
     if outcome[0] != "ok":
         return asked, {}
     answered: Event = {"records": [_read(word) for word in outcome[1:] if "@" in word]}
@@ -240,9 +243,11 @@ def _leader(
 ) -> Asked:
     answered: Event = {}
     if outcome[0] == "ok":
-        leader, epoch, isr = outcome[1:]
-        members = [int(one) for one in isr.removeprefix("isr=").split(",") if one]
-        answered = {"leader": int(leader), "leader_epoch": int(epoch[1:]), "isr": members}
+        leader, epoch, *groups = outcome[1:]
+        answered = {"leader": int(leader), "leader_epoch": int(epoch[1:])}
+        for group in groups:
+            name, _, members = group.partition("=")
+            answered[MEMBERS[name]] = [int(one) for one in members.split(",") if one]
     return {"f": "metadata", "look": int(named["look"])}, answered
 
 

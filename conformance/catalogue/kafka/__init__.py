@@ -8,6 +8,7 @@ from conformance.catalogue.kafka import (
     jepsen,
     lineage,
     liveness,
+    racks,
     replicas,
     sequences,
     watermarks,
@@ -22,6 +23,7 @@ RULES = (
     *lineage.RULES,
     *liveness.RULES,
     *edges.RULES,
+    *racks.RULES,
     *replicas.RULES,
     *sequences.RULES,
 )

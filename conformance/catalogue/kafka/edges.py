@@ -37,6 +37,11 @@ _OUT_OF_TURN = (
     " 'INVALID_PRODUCER_EPOCH', 'PRODUCER_FENCED')"
 )
 _TOO_FEW = "('NOT_ENOUGH_REPLICAS', 'NOT_ENOUGH_REPLICAS_AFTER_APPEND')"
+# What is too old is gone; what is left without the oldest segment is not too much, or nothing is.
+_GONE = (
+    "coalesce(answered_offset >= old_end, TRUE) AND (coalesce(bytes_left, 0) = 0"
+    " OR coalesce(bytes_left - segment_bytes < retention_bytes, TRUE))"
+)
 _IN_TURN = f"coalesce(error NOT IN {_OUT_OF_TURN}, TRUE)"
 
 
@@ -332,11 +337,8 @@ RULES = (
         assumes=LED,
         judge=Holds(
             table="retention_due",
-            when="(coalesce(answered_offset >= old_end, TRUE)"
-            " AND coalesce(bytes_left - segment_bytes < retention_bytes, TRUE))"
-            f" OR (lasted_ns >= bound_ns AND tries >= {LOOKS})",
-            holds="coalesce(answered_offset >= old_end, TRUE)"
-            " AND coalesce(bytes_left - segment_bytes < retention_bytes, TRUE)",
+            when=f"({_GONE}) OR (lasted_ns >= bound_ns AND tries >= {LOOKS})",
+            holds=_GONE,
             show=(
                 "answered_offset",
                 "old_end",

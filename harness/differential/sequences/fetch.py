@@ -149,6 +149,20 @@ SIZES = (
         fetch(max_bytes=-1),
     ),
     _story(
+        "max_bytes_left",
+        "what the first partition leaves is a bound for the next: one byte too few, and enough",
+        made("a", partitions=3),
+        *_filled(100),
+        *_filled(100, 100, partition=1),
+        *_filled(100, partition=2),
+        *(
+            fetch(fetched(0), fetched(1), fetched(2), max_bytes=size)
+            for size in (339, 340, 341, 509, 510, 680)
+        ),
+        fetch(fetched(0), fetched(1, partition_max_bytes=169), max_bytes=1000),
+        fetch(fetched(0), fetched(1, partition_max_bytes=170), max_bytes=1000),
+    ),
+    _story(
         "min_bytes",
         "an answer waits for enough bytes, and gives up after max_wait",
         made("a"),

@@ -181,6 +181,26 @@ METADATA = (
             },
         ),
     ),
+    *(
+        _story(
+            f"metadata_with_operations_{version:02}",
+            "what the asker may do, in the last versions that say it, asked or not",
+            made("a"),
+            *(
+                Step(
+                    api="metadata",
+                    version=version,
+                    fields={
+                        "topics": [{"name": "$topic:a"}],
+                        "include_cluster_authorized_operations": asked,
+                        "include_topic_authorized_operations": not asked,
+                    },
+                )
+                for asked in (True, False)
+            ),
+        )
+        for version in (9, 10)
+    ),
 )
 
 SEQUENCES = (*VERSIONS, *METADATA)
