@@ -110,6 +110,41 @@ def test_a_crash_while_local_segments_go_moves_only_the_local_start(
     pytest.fail("it never ended")
 
 
+def test_producers_of_what_is_elsewhere_survive_a_loss_of_power_before_a_flush() -> None:
+    with contextlib.closing(Bench(LogConfig(segment_bytes=2 * SIZE))) as bench:
+        bench.open(older_elsewhere=True)
+
+        async def fill_and_die() -> None:
+            for number in range(7):
+                data = Producer(2 if number == 0 else 1, sequence=number).next(b"a")
+                await bench.log.append_as_leader(data, leader_epoch=1)
+            bench.gate.dead = True
+
+        bench.run(fill_and_die())
+        bench.die()
+        bench.open(older_elsewhere=True).high_watermark = 7
+        bench.run(bench.log.delete_local_segments(6))
+        bench.append(Producer(1, sequence=7).next(b"a"), epoch=1)
+        bench.run(bench.log.flush())
+        bench.die()
+        bench.sim.lose_power(lose="all")
+
+        log = bench.open(older_elsewhere=True, recovery_point=8)
+
+        assert log.local_log_start_offset == 6
+        assert log.producers.producers[2].last_sequence == 0
+
+
+def test_a_segment_stays_if_no_snapshot_tells_its_producers(bench: Bench) -> None:
+    bench.die()
+    bench.run(bench.sim.remove("t-0/00000000000000000004.snapshot"))
+    bench.open(older_elsewhere=True).high_watermark = 7
+
+    assert bench.run(bench.log.delete_local_segments(5)) == 1
+    assert starts(bench) == (0, 2, 7)
+    assert bench.run(bench.log.delete_local_segments(6)) == 2
+
+
 def test_age_and_size_are_not_this_logs_concern() -> None:
     with contextlib.closing(elsewhere(0, retention_ms=1, retention_bytes=1)) as bench:
         bench.clock.now += 1_000_000
