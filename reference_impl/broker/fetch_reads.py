@@ -29,7 +29,7 @@ from reference_impl.partitions.routing import (
     after_wait,
 )
 from reference_impl.partitions.stores import Measured, Range, StoreRead
-from reference_impl.partitions.views import FetchReader, Refreshed, RegionKind
+from reference_impl.partitions.views import Bounds, FetchReader, Refreshed, RegionKind
 from reference_impl.replication.decisions import Reader
 from reference_impl.replication.watching import until
 
@@ -63,7 +63,7 @@ class Asked:
 class PartitionRead:
     """One partition of a request: how it was planned, and what came of it so far."""
 
-    __slots__ = ("_seen", "again", "answer", "partition", "plan", "prefer", "reader", "request")
+    __slots__ = ("again", "answer", "partition", "plan", "prefer", "reader", "request")
 
     def __init__(
         self,
@@ -77,13 +77,11 @@ class PartitionRead:
         self.reader = reader
         self.prefer = prefer
         self.again = False
-        self._seen: tuple[object, ...] = ()
         self.plan = self.replan()
-        self.answer = self._blank()
+        self.answer: FetchResponse.PartitionData
 
     def replan(self, refreshed: Refreshed = Refreshed.NOT_ASKED) -> Plan:
         """Route it as things are now."""
-        self._seen = self.partition.shows(self.reader.kind)
         self.plan = self.partition.plan_read(
             self.request.fetch_offset,
             self.reader,
@@ -94,22 +92,24 @@ class PartitionRead:
 
     def changed(self) -> bool:
         """Whether its reader would notice anything that happened since it was planned."""
-        return self.partition.shows(self.reader.kind) != self._seen
+        return self.partition.shows(self.reader.kind) != self.plan.shown
 
     def refuse(self, error: ErrorCode, *, told: bool = False) -> None:
         """It is answered with an error, and with the bounds of the log if they are told."""
         self.answer = refused(self.request.partition, error)
         if told:
-            self._tell_bounds()
+            self._tell(self.partition.bounds(self.reader.kind))
 
     def begin(self) -> None:
         """An answer without records, which says what the route says."""
-        route, answer = self.plan.route, self._blank()
-        self.answer = answer
+        route = self.plan.route
         if isinstance(route, Refuse):
             self.refuse(route.error, told=route.told)
             return
-        self._tell_bounds()
+        self.answer = answer = FETCH.response.PartitionData(
+            partition_index=self.request.partition, high_watermark=-1, records=b""
+        )
+        self._tell(self.plan.bounds)
         if self.reader.kind is Reader.COMMITTED:
             answer.aborted_transactions = []
         if isinstance(route, Empty):
@@ -124,10 +124,9 @@ class PartitionRead:
     def tell_bounds(self) -> None:
         """The bounds of the log as they are now, unless it is answered with an error."""
         if not self.answer.error_code:
-            self._tell_bounds()
+            self._tell(self.partition.bounds(self.reader.kind))
 
-    def _tell_bounds(self) -> None:
-        bounds = self.partition.bounds(self.reader.kind)
+    def _tell(self, bounds: Bounds) -> None:
         self.answer.high_watermark = bounds.high_watermark
         self.answer.last_stable_offset = bounds.last_stable_offset
         self.answer.log_start_offset = bounds.log_start_offset
@@ -165,11 +164,6 @@ class PartitionRead:
             answer.error_code
             or answer.diverging_epoch.epoch >= 0
             or answer.preferred_read_replica >= 0
-        )
-
-    def _blank(self) -> FetchResponse.PartitionData:
-        return FETCH.response.PartitionData(
-            partition_index=self.request.partition, high_watermark=-1, records=b""
         )
 
 

@@ -63,8 +63,9 @@ class LogMaintenance:
 
         They differ only where ``older_elsewhere`` says that earlier segments are kept elsewhere.
         """
-        first = self._segments[0].base_offset if self._segments else self.log_start_offset
-        return local_log_start(self.log_start_offset, first)
+        if not self.older_elsewhere or not self._segments:
+            return self.log_start_offset
+        return local_log_start(self.log_start_offset, self._segments[0].base_offset)
 
     @property
     def high_watermark(self) -> int:

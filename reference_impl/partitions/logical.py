@@ -51,10 +51,11 @@ NOWHERE = Bounds(-1, -1, -1, -1, -1)
 
 
 class Plan(NamedTuple):
-    """Where a read goes, and the bounds that its reader is told."""
+    """Where a read goes, the bounds that its reader is told, and what it would notice."""
 
     route: Route
     bounds: Bounds
+    shown: tuple[object, ...]
 
 
 class Extension:
@@ -176,7 +177,9 @@ class LogicalPartition(Watched):
 
     def shows(self, reader: Reader) -> tuple[object, ...]:
         """What a reader would notice; as long as it is the same, there is nothing new to read."""
-        bounds = self.bounds(reader)
+        return self._shown(reader, self.bounds(reader))
+
+    def _shown(self, reader: Reader, bounds: Bounds) -> tuple[object, ...]:
         upto = readable_upto(
             reader, bounds.log_end_offset, bounds.high_watermark, bounds.last_stable_offset
         )
@@ -254,7 +257,8 @@ class LogicalPartition(Watched):
             preferred,
             refreshed,
         )
-        return Plan(route_read(offset, self.regions(), reader, standing), bounds)
+        route = route_read(offset, self.regions(), reader, standing)
+        return Plan(route, bounds, self._shown(reader.kind, bounds))
 
     # ── appending ────────────────────────────────────────────────────────────────────────────────
 
