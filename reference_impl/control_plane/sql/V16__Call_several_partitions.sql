@@ -15,8 +15,9 @@ CREATE TABLE topics (
 CREATE OR REPLACE FUNCTION lock_order(p_topic_ids text[], p_partitions integer[])
 RETURNS SETOF bigint LANGUAGE sql IMMUTABLE AS $$
     SELECT place
-    FROM unnest(p_topic_ids, p_partitions) WITH ORDINALITY AS asked (topic_id, partition, place)
-    ORDER BY topic_id COLLATE "C", partition
+    FROM unnest(p_topic_ids::uuid[], p_partitions) WITH ORDINALITY
+         AS asked (topic_id, partition, place)
+    ORDER BY topic_id, partition
 $$;
 
 -- The logs a call will change, locked until its transaction ends; those that are not there are not.
