@@ -326,7 +326,8 @@ def _statements(body: _Body, first: int, last: int) -> Iterator[Edit]:
     """Each plain statement, blocks entered and left alone."""
     begin = first
     for at in range(first, last):
-        if body.key(at) in ("THEN", "ELSE", "BEGIN") and body.found[at].depth == 0 and body.plpgsql:
+        opens = body.key(at) in ("THEN", "ELSE", "BEGIN", "LOOP") and body.key(at - 1) != "END"
+        if opens and body.found[at].depth == 0 and body.plpgsql:
             begin = at + 1
         elif body.found[at].text == ";":
             # What a migration adds, later ones rely on.

@@ -19,7 +19,7 @@ from reference_impl.ports.control_plane import BoundaryError
 AS_ASKED = SqlMutant(
     name="locked as asked",
     decision="sql:lock_order",
-    old='ORDER BY topic_id COLLATE "C", partition',
+    old="ORDER BY topic_id, partition",
     new="ORDER BY place",
 )
 # Topics whose names and ids are in different order.

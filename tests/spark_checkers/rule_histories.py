@@ -334,4 +334,20 @@ HISTORIES: dict[str, tuple[str, str]] = {
         b create => info
         """,
     ),
+    "MIG-033": (
+        """
+        a create p=0           => ok -1@-1
+        a create p=1           => ok -1@-1
+        a register epoch=6 p=1 => ok -1@6
+        7-8 a initialize b0=100 epoch=5 p=0 together=x => fail FENCED_LEADER_EPOCH -1@-1
+        7-8 b initialize b0=100 epoch=5 p=1 together=x => fail FENCED_LEADER_EPOCH -1@6
+        """,
+        """
+        a create p=0           => ok -1@-1
+        a create p=1           => ok -1@-1
+        a register epoch=6 p=1 => ok -1@6
+        7-8 a initialize b0=100 epoch=5 p=0 together=x => ok 100@5
+        7-8 b initialize b0=100 epoch=5 p=1 together=x => fail FENCED_LEADER_EPOCH -1@6
+        """,
+    ),
 }

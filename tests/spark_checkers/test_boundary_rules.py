@@ -48,7 +48,13 @@ FOUND = {
     "next": "next_offset",
     "misplaced": "misplaced",
 }
-NAMES = {"b0": "boundary", "epoch": "leader_epoch", "seeds": "entries", "count": "record_count"}
+NAMES = {
+    "b0": "boundary",
+    "epoch": "leader_epoch",
+    "seeds": "entries",
+    "count": "record_count",
+    "together": "together",
+}
 
 
 def rows_of(text: str, topic: str, first_op: int) -> list[dict[str, object]]:
@@ -73,7 +79,8 @@ def rows_of(text: str, topic: str, first_op: int) -> list[dict[str, object]]:
             row["entries"] = SEEDS[""]
         for name, _, value in (word.partition("=") for word in arguments):
             place = "partition" if name == "p" else NAMES[name]
-            row[place] = SEEDS[value] if name == "seeds" else int(value)
+            as_it_is = {"seeds": SEEDS.get(value), "together": value}
+            row[place] = as_it_is[name] if name in as_it_is else int(value)
         for word in outcome[1:]:
             row |= _stored(word)
         rows.append(row)

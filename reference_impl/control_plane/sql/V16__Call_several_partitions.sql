@@ -15,8 +15,9 @@ CREATE TABLE topics (
 CREATE OR REPLACE FUNCTION lock_order(p_topic_ids text[], p_partitions integer[])
 RETURNS SETOF bigint LANGUAGE sql IMMUTABLE AS $$
     SELECT place
-    FROM unnest(p_topic_ids, p_partitions) WITH ORDINALITY AS asked (topic_id, partition, place)
-    ORDER BY topic_id COLLATE "C", partition
+    FROM unnest(p_topic_ids::uuid[], p_partitions) WITH ORDINALITY
+         AS asked (topic_id, partition, place)
+    ORDER BY topic_id, partition
 $$;
 
 -- The logs a call will change, locked until its transaction ends; those that are not there are not.
@@ -36,13 +37,14 @@ CREATE OR REPLACE FUNCTION create_logs(
     p_topic_ids text[], p_partitions integer[], p_names text[])
 RETURNS SETOF control_plane_reply LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-    at integer;
+    at      integer;
+    answers control_plane_reply[];
 BEGIN
     FOR at IN SELECT * FROM lock_order(p_topic_ids, p_partitions) LOOP
         INSERT INTO topics VALUES (p_topic_ids[at], p_names[at]) ON CONFLICT DO NOTHING;
-        PERFORM create_log(p_topic_ids[at], p_partitions[at]);
+        answers[at] := create_log(p_topic_ids[at], p_partitions[at]);
     END LOOP;
-    RETURN QUERY SELECT * FROM get_diskless_log_start_offsets(p_topic_ids, p_partitions);
+    RETURN QUERY SELECT * FROM unnest(answers);
 END
 $$;
 
