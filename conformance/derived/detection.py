@@ -19,13 +19,13 @@ from pathlib import Path
 
 from conformance.derived import AnyMutant
 from conformance.derived.kept import Kept
-from conformance.derived.plays import Play, plays_of
+from conformance.derived.plays import Play, likeliest_first, plays_of
 from conformance.derived.shadow import shadowing
 from conformance.derived.work import Told, die_with_parent, play_and_judge, within
 from conformance.profiles import profile_of
 from harness.errors import LabBroken
 from harness.scratch import ScratchFolder
-from reference_impl.decisions import Mutant, SqlMutant, load_mutant
+from reference_impl.decisions import Mutant, SqlMutant, decisions, load_mutant
 
 DETECTED, SURVIVED, NOT_REACHED, BROKE = "detected", "survived", "not reached", "broke the lab"
 A_BATCH = 8
@@ -86,7 +86,9 @@ def _groups(
             levers=how.levers,
             seed=how.seed,
         )
-        groups.setdefault(plays, {})[ref] = mutant
+        function = decisions()[mutant.decision].function
+        decided_in = "" if function is None else function.__module__
+        groups.setdefault(likeliest_first(plays, decided_in), {})[ref] = mutant
     return list(groups.items())
 
 

@@ -7,9 +7,10 @@ programs without its rounds of drawn work.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from conformance.derived.rates import CAMPAIGN, PROGRAMS
 from conformance.lab import record
@@ -57,6 +58,22 @@ class Play:
         )
         record(run, sut, plan)
         return [run.folder]
+
+
+LIKELY: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "reference_impl.controller": ("wire", "life-cycle", "races"),
+        "reference_impl.replication": ("wire", "races", "life-cycle"),
+    }
+)
+"""Stages in which mutants of a package are likely to be seen; the others come after them."""
+
+
+def likeliest_first(plays: Sequence[Play], decided_in: str) -> tuple[Play, ...]:
+    """In which order plays are tried on mutants of a module: what is seen is seen in any order."""
+    first = next((one for area, one in LIKELY.items() if decided_in.startswith(area)), ())
+    ranks = {name: rank for rank, name in enumerate(first)}
+    return tuple(sorted(plays, key=lambda one: ranks.get(one.name, len(ranks))))
 
 
 def plays_of(
