@@ -42,6 +42,7 @@ from reference_impl.metadata.image import Image
 from reference_impl.metrics.endpoint import MetricsEndpoint
 from reference_impl.metrics.requests import RequestMeters
 from reference_impl.ports import Address, Connection, Ports
+from reference_impl.ports.log_lines import Lines
 from reference_impl.replication.fetcher import FetcherSettings
 from reference_impl.replication.manager import ReplicaManager, ReplicationSettings
 
@@ -80,6 +81,7 @@ async def _run(node: Node, ports: Ports, settings: BrokerSettings) -> None:
         running += [living, _begin(_announce(node, place, listener.address))]
         running += node.replicas.background
         await _first_of(living, running)
+        ports.log(Lines.STOPPING)
         clean = True
     finally:
         await listener.close()
@@ -92,6 +94,7 @@ async def _run(node: Node, ports: Ports, settings: BrokerSettings) -> None:
             await node.replicas.stop(clean=True, caught_up=node.unfenced.is_set())
             for peer in (node.controller, metadata_peer, heartbeat_peer):
                 await peer.close()
+            ports.log(Lines.STOPPED)
 
 
 def _place(settings: BrokerSettings, listening: Address) -> Address:
@@ -102,6 +105,7 @@ def _place(settings: BrokerSettings, listening: Address) -> Address:
 
 async def _announce(node: Node, place: Address, listening: Address) -> None:
     await node.unfenced.wait()
+    node.ports.log(Lines.READY, epoch=node.broker_epoch)
     if node.settings.announce is not None:
         node.settings.announce(place, listening)
 
@@ -136,7 +140,7 @@ def _node(ports: Ports, settings: BrokerSettings) -> Node:
     layers = BrokerLayers.of(image, settings.node_id, settings.properties)
     number = layers.number
     node: Node
-    events = BrokerEvents()
+    events = BrokerEvents(ports.log)
     replicas = ReplicaManager(
         ports=ports,
         image=image,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 from uuid import UUID
 
@@ -86,6 +87,7 @@ class Partition(Watched):
         self.followers: dict[int, Follower] = {}
         self.epoch_start_offset = -1
         self._around = surroundings
+        log.on_roll = partial(surroundings.events.rolled, self)
         self._turn = asyncio.Lock()
 
     def __repr__(self) -> str:
