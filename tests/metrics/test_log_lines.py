@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.clients.admin import create_topic
 from harness.clients.operations import TopicPartition, produce
@@ -14,7 +17,7 @@ from harness.clients.raw import RawClient
 from harness.deployments.plan import DeploymentPlan
 from harness.deployments.sim import SimDeployment, open_sim
 from harness.history import Run
-from reference_impl.ports.log_lines import Lines, NodeLog
+from reference_impl.ports.log_lines import Lines, NodeLog, time_of_day
 
 pytestmark = pytest.mark.sim
 
@@ -48,6 +51,12 @@ def test_a_line_has_time_level_node_text_and_logger() -> None:
             "(org.apache.kafka.storage.internals.log.UnifiedLog)"
         )
     ]
+
+
+@given(st.integers(min_value=0, max_value=253_402_300_799_999))
+def test_times_are_those_of_the_calendar(ms: int) -> None:
+    at = datetime.fromtimestamp(ms // 1000, UTC)
+    assert time_of_day(ms) == f"{at:%Y-%m-%d %H:%M:%S},{ms % 1000:03}"
 
 
 @pytest.fixture
