@@ -15,7 +15,6 @@ from typing import Final, NamedTuple
 from reference_impl.ports.clock import Clock
 
 INFO: Final = "INFO"
-WARN: Final = "WARN"
 
 _PARTITION: Final = "kafka.cluster.Partition"
 _LOG: Final = "org.apache.kafka.storage.internals.log.UnifiedLog"

@@ -27,7 +27,7 @@ QUICK = {
     "replica.lag.time.max.ms": "1500",
 }
 T = TopicPartition("t", 0)
-LINE = re.compile(r"\[(.{23})\] (INFO|WARN) \[([\w-]+)\] (.*) \(([\w.]+)\)")
+LINE = re.compile(r"\[(.{23})\] (INFO) \[([\w-]+)\] (.*) \(([\w.]+)\)")
 
 
 class FrozenClock:
