@@ -69,6 +69,8 @@ class SimDeployment:
             services=self._services,
         )
         self._looks = {"nodes": self._nodes, "files": self._files}
+        if self._cluster is not None:
+            self._looks["log_lines"] = self._log_lines
         if plan.object_store is not None:
             self._looks["objects"] = self._objects
         if plan.control_plane is not None:
@@ -149,6 +151,14 @@ class SimDeployment:
         ]
         exits = [NodeState(running=False).row(one, on_purpose=False) for one in self.sim.exits]
         return rows + exits
+
+    def _log_lines(self) -> list[Row]:
+        """What each node wrote last to its log, over all its lives."""
+        return [
+            {"node": name, "line": line}
+            for name in self.plan.node_names
+            for line in self.sim.nodes[name].log_lines
+        ]
 
     def _objects(self) -> list[Row]:
         return [{"key": key, "size": size} for key, size in self.sim.store.rows()]

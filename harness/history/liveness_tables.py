@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from .lines import Event
+from .lines import Event, canonical
 from .pairing import Operation
 from .sends import Emit, Row, whole
 
@@ -62,6 +62,20 @@ state       string   running, not ready (it runs, and did not get ready in time)
 exit_code   bigint   how it ended; null if it runs or if that is unknown
 on_purpose  boolean  whether the lab ended it
 detail      string   the whole row as JSON text
+""",
+    ),
+    "probes_metrics": (
+        "sample found by a look at the metrics of a cluster",
+        """
+probe      bigint  index of the probe line
+clock      string  the time domain
+happened   bigint  when, in order units
+time       bigint  when, by the clock
+node_name  string  name of the node; null where one page speaks for the cluster
+name       string  name of the metric, as Prometheus has it
+labels     string  its labels as JSON text, sorted
+value      bigint  its value; null if that is no whole number
+detail     string  the whole row as JSON text
 """,
     ),
 }
@@ -141,6 +155,17 @@ def node_row(row: dict[str, Any]) -> Row:
         "state": str(row["state"]),
         "exit_code": whole(row.get("exit_code")),
         "on_purpose": bool(row.get("on_purpose")),
+    }
+
+
+def metric_row(row: dict[str, Any]) -> Row:
+    """One sample of a look at the metrics."""
+    node, value = row.get("node"), row.get("value")
+    return {
+        "node_name": None if node is None else str(node),
+        "name": str(row["name"]),
+        "labels": canonical(row.get("labels") or {}),
+        "value": value if type(value) is int and abs(value) < 1 << 63 else None,
     }
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 from .fault_windows import FaultWindows
 from .history import History
 from .lines import Event, canonical
-from .liveness_tables import PhaseWindows, leader_row, node_row
+from .liveness_tables import PhaseWindows, leader_row, metric_row, node_row
 from .micro_operations import MICRO_OPERATIONS, lay_out_micro_operations
 from .pairing import Operation, Pairing
 from .plan_tables import plan_row, skip_row
@@ -351,4 +351,5 @@ _PROBES: Final[dict[str, tuple[str, Callable[[Any], Row]]]] = {
     "control_plane": ("probes_control_plane", _log_row),
     "objects": ("probes_objects", _object_row),
     "nodes": ("probes_nodes", node_row),
+    "metrics": ("probes_metrics", metric_row),
 }

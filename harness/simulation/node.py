@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from harness.simulation.clock import NodeClock
@@ -13,6 +14,8 @@ from harness.simulation.process import Process
 from reference_impl.ports import Ports
 
 Program = Callable[[Ports], Coroutine[Any, Any, None]]
+
+LOG_LINES = 1000  # kept of each node
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -28,6 +31,7 @@ class Node:
     process: Process | None = None
     main: asyncio.Task[None] | None = None
     stopping: bool = False  # its program was asked to end
+    log_lines: deque[str] = field(default_factory=lambda: deque(maxlen=LOG_LINES))
 
     @property
     def up(self) -> bool:

@@ -226,6 +226,7 @@ class Simulation:
             clock=node.clock,
             rng=self.chance(f"life {node.lives} of {node.name}"),
             workers=SimWorkers(),
+            write_log_line=node.log_lines.append,
         )
 
     def _memory_control_plane(self, node: str, gate: Gate) -> ControlPlane:

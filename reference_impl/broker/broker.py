@@ -43,6 +43,7 @@ from reference_impl.metrics.endpoint import MetricsEndpoint
 from reference_impl.metrics.requests import RequestMeters
 from reference_impl.partitions.catalog import Partitions, Storage, StorageFactory, kept_elsewhere
 from reference_impl.ports import Address, Connection, Ports
+from reference_impl.ports.log_lines import Lines
 from reference_impl.replication.fetcher import FetcherSettings
 from reference_impl.replication.manager import ReplicaManager, ReplicationSettings
 
@@ -83,6 +84,7 @@ async def _run(node: Node, ports: Ports, settings: BrokerSettings) -> None:
         running += [living, _begin(_announce(node, place, listener.address))]
         running += node.replicas.background
         await _first_of(living, running)
+        ports.log(Lines.STOPPING)
         clean = True
     finally:
         await listener.close()
@@ -96,6 +98,7 @@ async def _run(node: Node, ports: Ports, settings: BrokerSettings) -> None:
             await node.replicas.stop(clean=True, caught_up=node.unfenced.is_set())
             for peer in (node.controller, metadata_peer, heartbeat_peer):
                 await peer.close()
+            ports.log(Lines.STOPPED)
 
 
 def _place(settings: BrokerSettings, listening: Address) -> Address:
@@ -106,6 +109,7 @@ def _place(settings: BrokerSettings, listening: Address) -> Address:
 
 async def _announce(node: Node, place: Address, listening: Address) -> None:
     await node.unfenced.wait()
+    node.ports.log(Lines.READY, epoch=node.broker_epoch)
     if node.settings.announce is not None:
         node.settings.announce(place, listening)
 
@@ -140,7 +144,7 @@ def _node(ports: Ports, settings: BrokerSettings, storages: Sequence[Storage]) -
     layers = BrokerLayers.of(image, settings.node_id, settings.properties)
     number = layers.number
     node: Node
-    events = BrokerEvents()
+    events = BrokerEvents(ports.log)
     replicas = ReplicaManager(
         ports=ports,
         image=image,

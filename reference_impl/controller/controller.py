@@ -33,12 +33,13 @@ from reference_impl.kafka.limits import Limits
 from reference_impl.kafka.room import Room
 from reference_impl.kafka.server import Context, Handler, serve
 from reference_impl.metadata.effective import topic_value
-from reference_impl.metadata.records import ConfigSet, MetadataRecord, ResourceType
+from reference_impl.metadata.records import BrokerChanged, ConfigSet, MetadataRecord, ResourceType
 from reference_impl.metrics.brokers import measure_controller
 from reference_impl.metrics.endpoint import MetricsEndpoint, MetricsSettings
 from reference_impl.metrics.registry import Registry
 from reference_impl.metrics.requests import RequestMeters
 from reference_impl.ports import Address, Connection, Ports
+from reference_impl.ports.log_lines import Lines, NodeLog
 
 if TYPE_CHECKING:
     from reference_impl.kafka.messages import FetchRequest, FetchResponse
@@ -94,9 +95,10 @@ FLOWS: Mapping[AnyApi, AnyFlow] = dict(
 class Controller:
     """The image, the log it comes from, and those who wait for it to grow."""
 
-    def __init__(self, cluster: Cluster, log: MetadataLog) -> None:
+    def __init__(self, cluster: Cluster, log: MetadataLog, lines: NodeLog) -> None:
         self.cluster = cluster
         self._log = log
+        self._lines = lines
         self._turn = asyncio.Lock()
         self._grown = asyncio.Event()
 
@@ -122,6 +124,9 @@ class Controller:
         await self._log.append(records)
         for record in records:
             self.cluster.apply(record)
+            if isinstance(record, BrokerChanged) and record.fenced is not None:
+                line = Lines.FENCED if record.fenced else Lines.UNFENCED
+                self._lines(line, broker=record.broker_id, epoch=record.broker_epoch)
         self._grown.set()
         self._grown = asyncio.Event()
 
@@ -231,7 +236,7 @@ async def _run(ports: Ports, settings: ControllerSettings, metrics: Registry) ->
     log = await MetadataLog.open(ports.disk, ports.clock)
     meters = RequestMeters(metrics)
     measure_controller(metrics, cluster.image)
-    controller = Controller(cluster, log)
+    controller = Controller(cluster, log, ports.log)
     await controller.recover()
     handlers = controller.handlers()
     layers = cluster.layers()

@@ -144,4 +144,5 @@ def _ports(options: argparse.Namespace) -> Ports:
         clock=SystemClock(),
         rng=SystemRng(),
         workers=ThreadWorkers(),
+        write_log_line=lambda line: print(line, file=sys.stderr, flush=True),
     )

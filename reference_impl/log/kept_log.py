@@ -54,6 +54,7 @@ class LogMaintenance:
         self._turn = Turn(self)
         self._cuts = 0
         self._rolled = False
+        self.on_roll: Callable[[int], None] = lambda base_offset: None
         self._flushing: asyncio.Task[None] | None = None
         self._closed = False
 
@@ -132,6 +133,7 @@ class LogMaintenance:
             await self._disk.sync_directory(self.directory)
         self._segments.append(await Segment.create(self._disk, self.directory, base_offset, now_ms))
         self._flush_soon()
+        self.on_roll(base_offset)
 
     async def _take_snapshot(self) -> None:
         """Write down the producers, unless there is nothing new since the last time."""

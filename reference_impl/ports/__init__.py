@@ -1,11 +1,13 @@
 """The ports: the only ways in which code of the reference touches the outside."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from reference_impl.ports.clock import Clock, Rng
 from reference_impl.ports.control_plane import ControlPlane
 from reference_impl.ports.disk import Disk
 from reference_impl.ports.effects import Gate
+from reference_impl.ports.log_lines import NodeLog, discard
 from reference_impl.ports.network import Address, Connection, EndOfStream, Listener, Network
 from reference_impl.ports.object_store import ObjectStore
 from reference_impl.ports.workers import Workers
@@ -39,3 +41,9 @@ class Ports:
     clock: Clock
     rng: Rng
     workers: Workers
+    write_log_line: Callable[[str], None] = discard
+
+    @property
+    def log(self) -> NodeLog:
+        """The node's log; its lines carry the node's name and time."""
+        return NodeLog(self.name, self.clock, self.write_log_line)

@@ -23,5 +23,8 @@ class PartitionEvents:
     def role_taken(self, partition: Partition) -> None:
         """Another leader epoch has begun; ``partition.leads`` says in which role."""
 
+    def rolled(self, partition: Partition, offset: int) -> None:
+        """A new segment begins at that offset."""
+
     def truncated(self, partition: Partition, offset: int) -> None:
         """The end of the log was cut off from that offset on."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 from uuid import UUID
 
@@ -80,6 +81,7 @@ class Partition(Copy):
         self.followers: dict[int, Follower] = {}
         self.epoch_start_offset = -1
         self._around = surroundings
+        log.on_roll = partial(surroundings.events.rolled, self)
 
     def __repr__(self) -> str:
         return f"{self.topic}-{self.index}"

@@ -279,12 +279,22 @@ def test_what_a_killed_client_has_sent_is_carried_out(
 
 
 def test_probes_look_at_nodes_files_and_log_lines(system: ProcessDeployment) -> None:
-    assert system.probes == {"nodes", "files", "log_lines", "control_plane", "objects"}
+    looks = {"nodes", "files", "log_lines", "metrics", "control_plane", "objects"}
+    assert system.probes == looks
     states = {row["node"]: row["state"] for row in system.run(system.probe("nodes"))}
     assert states == dict.fromkeys(PLAN.node_names, "running")
     files = system.run(system.probe("files"))
     assert {row["node"] for row in files} == set(PLAN.node_names)
-    assert isinstance(system.run(system.probe("log_lines")), list)
+    lines = [row["line"] for row in system.run(system.probe("log_lines"))]
+    assert any("broker unfenced: broker=1 " in line for line in lines)
+    values = {
+        (row["node"], row["name"]): row["value"] for row in system.run(system.probe("metrics"))
+    }
+    assert (
+        values["controller", "kafka_controller_kafkacontroller_activebrokercount"] == PLAN.brokers
+    )
+    leaders = "kafka_server_replicamanager_leadercount"
+    assert {node for node, name in values if name == leaders} == set(PLAN.names)
     assert system.nodes(Role.CONTROL_PLANE) == (CONTROL_PLANE,)
     assert system.nodes(Role.OBJECT_STORE) == (OBJECT_STORE,)
 

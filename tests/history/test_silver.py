@@ -215,7 +215,7 @@ def test_probes_become_one_row_per_thing_found():
         [
             base | {"time": 1, "what": "control_plane", "rows": logs},
             base | {"time": 2, "what": "objects", "rows": stored},
-            base | {"time": 3, "what": "metrics", "rows": [{"name": "x"}]},
+            base | {"time": 3, "what": "files", "rows": [{"path": "x"}]},
             base | {"time": 4, "what": "objects", "rows": [["wal/a"], ["wal/c", 1]]},
         ]
     )
@@ -226,7 +226,7 @@ def test_probes_become_one_row_per_thing_found():
     ]
     objects = [(1, "wal/a", 10), (1, "wal/b", 0), (3, "wal/c", 1)]
     assert rows(found, "probes_objects", "probe", "object_key", "size") == objects
-    assert rows(found, "probes_other", "what", "detail") == [("metrics", '{"name":"x"}')]
+    assert rows(found, "probes_other", "what", "detail") == [("files", '{"path":"x"}')]
     assert len(found.problems) == 1
 
 

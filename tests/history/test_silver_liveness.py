@@ -46,3 +46,17 @@ def test_a_look_at_the_nodes_has_a_row_for_each():
         ("broker-1", "running", None, False),
         ("broker-2", "ended", -9, True),
     ]
+
+
+def test_a_look_at_the_metrics_has_a_row_for_each_sample():
+    found = [
+        {"node": "broker-1", "name": "a_total", "labels": {"topic": "t"}, "value": 3},
+        {"name": "b", "value": 0.5},
+        {"name": "c", "value": 1 << 63},
+    ]
+    laid = tables(numbered({"kind": "probe", "time": 1, "what": "metrics", "rows": found, **AT}))
+    assert rows(laid, "probes_metrics", "node_name", "name", "labels", "value") == [
+        ("broker-1", "a_total", '{"topic":"t"}', 3),
+        (None, "b", "{}", None),
+        (None, "c", "{}", None),
+    ]

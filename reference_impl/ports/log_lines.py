@@ -1,0 +1,89 @@
+"""The log of a node: one record a line, as Kafka writes it.
+
+    [2026-11-18 10:58:10,042] INFO [broker-1] t-0 starts as leader … (kafka.cluster.Partition)
+
+Time is that of the node's clock, in UTC. What is written at which moment is the table ``LINES``,
+with the logger that Kafka uses there. Live the lines go to stderr; a simulation keeps them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Final, NamedTuple
+
+from reference_impl.ports.clock import Clock
+
+INFO: Final = "INFO"
+
+_PARTITION: Final = "kafka.cluster.Partition"
+_LOG: Final = "org.apache.kafka.storage.internals.log.UnifiedLog"
+_HEARTBEATS: Final = "org.apache.kafka.controller.ClusterControlManager"
+_LIFE: Final = "kafka.server.BrokerLifecycleManager"
+
+
+class _Line(NamedTuple):
+    level: str
+    logger: str
+    text: str
+
+
+class Lines(Enum):
+    """Every line there is: level, logger, text."""
+
+    BECAME_LEADER = _Line(
+        INFO,
+        _PARTITION,
+        "{partition} starts as leader: leader_epoch={epoch} offset={offset} "
+        "high_watermark={high_watermark} isr={isr}",
+    )
+    BECAME_FOLLOWER = _Line(
+        INFO,
+        _PARTITION,
+        "{partition} starts as follower: leader_epoch={epoch} leader={leader} offset={offset} "
+        "high_watermark={high_watermark}",
+    )
+    ISR_SHRUNK = _Line(INFO, _PARTITION, "{partition} ISR shrunk: from={before} to={after}")
+    ISR_EXPANDED = _Line(INFO, _PARTITION, "{partition} ISR expanded: from={before} to={after}")
+    TRUNCATED = _Line(INFO, _LOG, "{partition} truncated: offset={offset}")
+    ROLLED = _Line(INFO, _LOG, "{partition} rolled a new log segment: offset={offset}")
+    FENCED = _Line(INFO, _HEARTBEATS, "broker fenced: broker={broker} broker_epoch={epoch}")
+    UNFENCED = _Line(INFO, _HEARTBEATS, "broker unfenced: broker={broker} broker_epoch={epoch}")
+    READY = _Line(INFO, _LIFE, "the broker is unfenced: broker_epoch={epoch}")
+    STOPPING = _Line(INFO, _LIFE, "controlled shutdown: no partition is led from here any more")
+    STOPPED = _Line(INFO, _LIFE, "shutdown completed")
+
+
+class NodeLog:
+    """Writes the lines of one node."""
+
+    def __init__(self, node: str, clock: Clock, write: Callable[[str], None]) -> None:
+        self._node = node
+        self._clock = clock
+        self._write = write
+
+    def __call__(self, line: Lines, **values: object) -> None:
+        """Write a line; ``values`` are what its text names."""
+        level, logger, text = line.value
+        at = time_of_day(self._clock.now_ms())
+        said = text.format(**values)
+        self._write(f"[{at}] {level} [{self._node}] {said} ({logger})")
+
+
+def time_of_day(ms: int) -> str:
+    """A time since 1970 as Kafka's log has it, in UTC; worked out here, where no clock is asked."""
+    days, ms = divmod(ms, 86_400_000)
+    seconds, ms = divmod(ms, 1000)
+    # Years begin in March, so that a leap day is the last one; 400 years have 146097 days.
+    era, day = divmod(days + 719_468, 146_097)
+    year = (day - day // 1460 + day // 36_524 - day // 146_096) // 365
+    day -= 365 * year + year // 4 - year // 100
+    month = (5 * day + 2) // 153
+    day -= (153 * month + 2) // 5 - 1
+    year, month = 400 * era + year + (month >= 10), month + 3 if month < 10 else month - 9
+    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    return f"{year:04}-{month:02}-{day:02} {clock},{ms:03}"
+
+
+def discard(line: str) -> None:
+    """Where nobody reads the log."""
