@@ -8,7 +8,7 @@ was, or was about to be.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from reference_impl.kafka.errors import ErrorCode, KafkaError
