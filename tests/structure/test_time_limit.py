@@ -76,7 +76,7 @@ def test_ends():
 
 @pytest.mark.slow
 def test_outlasts_a_worker_that_is_done():
-    threading.Event().wait(2)
+    threading.Event().wait(5)
 """
 
 
@@ -118,7 +118,8 @@ def test_a_process_that_does_not_end_after_its_tests_is_ended(project: pytest.Py
 
 def test_a_worker_that_is_done_waits_for_the_others(project: pytest.Pytester) -> None:
     project.makepyfile(OUTLASTS)
-    run = project.runpytest_subprocess(*RUN, "-n", "2", timeout=120)
+    long_enough_to_end = ("-o", "time_limit_s=4")  # an interpreter may take its time over that
+    run = project.runpytest_subprocess(*RUN, *long_enough_to_end, "-n", "2", timeout=120)
     run.assert_outcomes(passed=2)
     assert run.ret == 0
     assert "Timeout" not in run.stderr.str()
