@@ -31,9 +31,10 @@ __all__ = ["EDGES", "FAULTS", "RETAINED", "TOPICS", "edge_steps", "part_name", "
 
 PROFILE = "classic"
 LASTS_S = 2.5
-RETENTION, EXPIRY = "retention", "expiry"
+RETENTION, EXPIRY, NEAREST = "retention", "expiry", "racks"
 OF_RETENTION = ("KFK-163", "KFK-164")
 OF_EXPIRY = ("KFK-155",)
+OF_RACKS = ("KFK-190", "KFK-191")
 
 
 def plan_of(mutants: tuple[str, ...] = ()) -> DeploymentPlan:
@@ -46,6 +47,7 @@ def planned_parts() -> tuple[Part, ...]:
     return (
         Part(name=part_name(RETENTION), profile=PROFILE, rules=OF_RETENTION),
         Part(name=part_name(EXPIRY), profile=PROFILE, rules=OF_EXPIRY),
+        Part(name=part_name(NEAREST), profile=PROFILE, rules=OF_RACKS),
         *(
             Part(
                 name=part_name(fault),

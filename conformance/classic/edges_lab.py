@@ -10,6 +10,7 @@ from conformance.classic.edges import (
     EXPIRY,
     FAULTS,
     LASTS_S,
+    NEAREST,
     RETAINED,
     RETENTION,
     TOPICS,
@@ -51,7 +52,7 @@ def record_edges(given: StageRun, faults: Sequence[str] = tuple(FAULTS)) -> Stag
             lasts_s=LASTS_S if sut.adapter.started else NOT_STARTED_LASTS_S,
         )
         if not sut.started:
-            skipped |= {RETENTION: NOT_STARTED, EXPIRY: NOT_STARTED}
+            skipped |= dict.fromkeys((RETENTION, EXPIRY, NEAREST), NOT_STARTED)
         chance = random.Random(f"{seed}/edges/targets")
         play_steps(
             on, sut, steps, topics=[EDGES, *TOPICS, *RETAINED], bound_s=bound_s, chance=chance

@@ -56,7 +56,7 @@ PROPERTIES = {
     "producer.id.expiration.check.interval.ms": "1000",
     "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
 }
-RACKS = ("a", "b", "b")
+RACKS = ("a", "b", "c")
 _TOPICS = ("name", "topic")  # what steps call the topic that they are about
 # A process that is not given the processor must not look dead.
 SLOWED = ("broker.session.timeout.ms", "replica.lag.time.max.ms", "replica.socket.timeout.ms")

@@ -49,7 +49,7 @@ SCENARIOS = (
     ),
     Scenario(
         name="A refused partition changes nothing for another",
-        rules=("MIG-001", "MIG-002", "MIG-033"),
+        rules=("MIG-001", "MIG-033"),
         script=f"""
             a  call  create p=0 and p=1 and t=u and p=2
             a  call  initialize b0=100 epoch=5 seeds=A p=1 and b0=50 epoch=7 seeds=C t=u

@@ -109,11 +109,13 @@ class EdgeReads(Vocabulary):
         on = self._on
         about = {"node": on.brokers[0], "look": self._looks}
         operation = on.recorder.invoke(BY, "describe_cluster", about)
+        client = RawClient(on.network, on.address(on.brokers[0]))
         try:
-            client = RawClient(on.network, on.address(on.brokers[0]))
             outcome = await topic_admin.describe_cluster(client, timeout_s=LOOK_S * on.pace)
         except (OSError, TimeoutError, UnreadableAnswer):
             outcome = Outcome("fail", {"error": None})
+        finally:
+            client.abort()
         on.recorder.finish(operation, outcome.type, outcome.fields)
         told = outcome.fields.get("brokers", ())
         return [*sorted({rack for _, rack, _ in told if rack}), NO_RACK]

@@ -268,9 +268,10 @@ class EdgeSteps(EdgeReads):
         on = self._on
         for one in self._named(log):
             self._elections.begin(one.topic)
+            client = RawClient(on.network, on.address(on.brokers[0]))
             with suppress(*LOST):
-                client = RawClient(on.network, on.address(on.brokers[0]))
                 await elect_preferred(client, one.tp, timeout_s=ELECT_S * on.pace)
+            client.abort()
 
     @verb(drawn=False)
     async def settle(self, step: Step) -> None:

@@ -81,7 +81,7 @@ class Extension:
         return None
 
 
-@decision("deletion-target", rules=("KFK-065", "KFK-068"))
+@decision("deletion-target", rules=("KFK-065",))
 def deletion_target(asked: int, high_watermark: int) -> int | ErrorCode:
     """Records are deleted below an offset that is committed, or below the high watermark."""
     wanted = high_watermark if asked == TO_HIGH_WATERMARK else asked

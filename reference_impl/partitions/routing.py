@@ -86,7 +86,7 @@ class Refuse(NamedTuple):
 Route = Serve | Empty | Wait | Refresh | Refuse
 
 
-@decision("admit-reader", rules=("KFK-044", "KFK-112"))
+@decision("admit-reader", rules=("KFK-113",))
 def admit_reader(reader: FetchReader, standing: Standing) -> ErrorCode:
     """Whoever names another leader epoch, must ask the leader, or is no replica, is refused."""
     error = check_leader_epoch(reader.current_epoch, standing.leader_epoch)

@@ -42,7 +42,7 @@ class SearchEnd(NamedTuple):
     error: ErrorCode = ErrorCode.none
 
 
-@decision("special-offset", rules=("KFK-064",))
+@decision("special-offset", rules=("KFK-060",))
 def special_offset(timestamp: int, bounds: Bounds, regions: Sequence[Region], upto: int) -> int:
     """The offset that a special timestamp stands for; −1 where there is none."""
     tiered = [one.end for one in regions if one.kind is RegionKind.TIERED and one.end is not None]

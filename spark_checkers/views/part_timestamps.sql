@@ -32,7 +32,7 @@ starts AS (
 ever AS (
   SELECT topic, partition, record_offset, max(stamp) AS stamp
   FROM (
-    SELECT topic, partition, coalesce(record_offset, -1) AS record_offset, timestamp AS stamp
+    SELECT topic, partition, record_offset, timestamp AS stamp
     FROM records_sent WHERE type <> 'fail'
     UNION ALL
     SELECT topic, partition, record_offset, timestamp FROM records_seen

@@ -38,7 +38,7 @@ def test_it_says_where_it_is_and_stops_cleanly_when_told(
         assert sorted(admin.list_topics(timeout=20).brokers) == [1, 2]
         serving.send_signal(number)
         assert serving.wait(60) == 0
-    assert sorted(os.listdir(data)) == ["broker-1", "broker-2", "controller"]
+    assert sorted(os.listdir(data)) == ["broker-1", "broker-2", "controller", "objects"]
     assert (data / "broker-1" / ".kafka_cleanshutdown").exists()
 
 

@@ -108,7 +108,7 @@ CLASSIC = Plan(world="sim", seed=1, profiles=("classic",))
 def test_a_sound_cluster_passes_the_smoke_test_and_keeps_no_topic(tmp_path: Path) -> None:
     run = new_run(tmp_path)
 
-    assert smoke(run, reference_sut(), CLASSIC) == 5
+    assert smoke(run, reference_sut(), CLASSIC) == 6
     lines = (run.folder / "shards" / "smoke-classic.jsonl").read_text("utf-8").splitlines()
     ended = [(line["f"], line["type"]) for line in map(json.loads, lines) if line["kind"] == "op"]
     asked = ["describe_cluster", "create_topics", "produce", "fetch", "delete_topics"]

@@ -24,7 +24,7 @@ SEEN_BY: Mapping[str, Story] = {
     "fetch-answer-means/never-fb04": tier_story,  # a follower does not build what it cannot fetch
     "follower-elsewhere/shifted-f86b": tier_story,  # a version too early
     "merge-search/dropped-740f": wal_story,  # an error hides nothing
-    "region-at/shifted-ca1b": tier_story,  # a region ends one offset later
+    "region-at/shifted-ca1b": wal_story,  # a region ends one offset later
     "route-search/never-3c74": wal_story,  # a copy that is assembled is searched
 }
 

@@ -253,7 +253,7 @@ def test_agents_trace_their_transactions_into_shards_of_their_own(run: Run) -> N
 def test_a_generated_workload_plays_to_its_end(run: Run) -> None:
     with open_register("process", run=run, sut=reference_sut(), seed=1) as register:
         assert register.supports == ALL_VERBS
-        register.play(generate(4, clients=3, partitions=2, operations=80, verbs=register.supports))
+        register.play(generate(8, clients=3, partitions=2, operations=80, verbs=register.supports))
     sealed = run.seal()
     assert sealed.complete, sealed.reasons
     assert not sealed.problems
