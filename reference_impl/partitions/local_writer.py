@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from reference_impl.kafka.batches import Bytes
 from reference_impl.kafka.errors import ErrorCode
 from reference_impl.log.log import Appended
-from reference_impl.partitions.writing import Ended, Origin
+from reference_impl.partitions.writing import Ended
 from reference_impl.replication.partition import Partition
 from reference_impl.replication.watching import Watched
 
@@ -50,15 +50,12 @@ class LocalPending:
 
 
 class LocalWriter:
-    """``must_write`` raises the KafkaError to answer once the log is not to be written any more."""
+    """Appends to the log of the leader, in the epoch in which it leads."""
 
-    def __init__(self, replica: Partition, must_write: Callable[[Origin], None]) -> None:
+    def __init__(self, replica: Partition) -> None:
         self._replica = replica
-        self._must_write = must_write
 
-    async def append(self, records: Bytes, *, acks: int, origin: Origin) -> LocalPending:
-        """Append to the log of the leader, in the epoch in which it leads."""
-        appended, leader_epoch = await self._replica.append(
-            records, acks=acks, admit=lambda: self._must_write(origin)
-        )
+    async def append(self, records: Bytes, *, acks: int, admit: Callable[[], None]) -> LocalPending:
+        """Append what a producer sent; ``admit`` raises once the log is not to be written."""
+        appended, leader_epoch = await self._replica.append(records, acks=acks, admit=admit)
         return LocalPending(self._replica, appended, leader_epoch, acks)

@@ -8,6 +8,7 @@ regions, other bounds, another writer. Handlers ask the logical partition and no
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 from uuid import UUID
 
@@ -121,7 +122,7 @@ class LogicalPartition(Watched):
         self._state = state
         if replica is not self._replica:
             self._replica = replica
-            self._writer = None if replica is None else LocalWriter(replica, self._must_write)
+            self._writer = None if replica is None else LocalWriter(replica)
         self.wake()
 
     @property
@@ -264,11 +265,13 @@ class LogicalPartition(Watched):
 
     async def append(self, records: Bytes, *, acks: int, origin: Origin = Origin.CLIENT) -> Pending:
         """Append what a producer sent; a KafkaError says why not."""
+        chosen_for = self._standing_of_writers()
         kind = self._chosen(origin)
-        writer: Writer | None = self._writer
-        if kind is WriterKind.WAL:
-            writers = [one.writer() for one in self.extensions]
-            writer = next((one for one in writers if one is not None), None)
+        if kind is WriterKind.LOCAL and self._writer is not None:
+            admit = partial(self._must_write, origin, chosen_for)
+            return await self._writer.append(records, acks=acks, admit=admit)
+        writers = [one.writer() for one in self.extensions]
+        writer = next((one for one in writers if one is not None), None)
         if writer is None:
             raise KafkaError(ErrorCode.kafka_storage_error, f"nothing writes {kind} for {self}")
         return await writer.append(records, acks=acks, origin=origin)
@@ -279,8 +282,14 @@ class LogicalPartition(Watched):
             raise KafkaError(chosen.error, f"{self} takes no appends on broker {self._broker_id}")
         return chosen
 
-    def _must_write(self, origin: Origin) -> None:
+    def _standing_of_writers(self) -> tuple[object, ...]:
+        """As long as it is the same, so is the choice of a writer."""
+        return self.boundary, self.refused_epoch, self._replica, self.state
+
+    def _must_write(self, origin: Origin, chosen_for: tuple[object, ...]) -> None:
         """Asked again when it is the writer's turn: the local log must still be the one."""
+        if self._standing_of_writers() == chosen_for:
+            return
         if self._chosen(origin) is not WriterKind.LOCAL:
             raise KafkaError(ErrorCode.request_timed_out, f"the boundary of {self} has moved")
 

@@ -162,14 +162,16 @@ class Partition(Copy):
     ) -> tuple[Appended, int]:
         """Append what a producer sent, and in which epoch; a KafkaError says why not.
 
-        ``admit`` raises it where this log is not to be written, also when it is its turn.
+        ``admit`` is asked again when it is its turn, and raises it if this log is not to be
+        written any more.
         """
-        admit()
         self._must_be_enough(acks)
+        state = self.state
         examined = await self.log.examine(records)  # a change of role does not wait for this
         async with self._turn:
             admit()
-            self._must_be_enough(acks)
+            if self.state is not state:
+                self._must_be_enough(acks)
             leader_epoch = self.state.leader_epoch
             appended = await self.log.append_examined(examined, leader_epoch=leader_epoch)
             self._commit()
