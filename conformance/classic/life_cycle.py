@@ -34,6 +34,10 @@ SITUATIONS: Mapping[str, Strike] = MappingProxyType(
         "disk-is-emptied": Strike("reimage", "broker-1"),
     }
 )
+STEERED = {
+    "news-travel-slowly": "a link that is slow enough to tell is slow enough to end a session there"
+}
+"""What is played in a simulation alone, where time is the lab's, and why."""
 # Rules by what exercises them; those of a broker that is gone, by every situation that has one.
 OF_TOPICS = (
     *("KFK-130", "KFK-131", "KFK-132", "KFK-133", "KFK-134", "KFK-135", "KFK-136"),

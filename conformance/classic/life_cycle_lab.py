@@ -63,7 +63,8 @@ def out_of_reach(on: Deployment) -> dict[str, str]:
         name: not_offered(on, nemesis.FAULTS[strike.fault], strike.target)
         for name, strike in life_cycle.SITUATIONS.items()
     }
-    return {name: why for name, why in asked.items() if why is not None}
+    steered = {} if on.world == "sim" else life_cycle.STEERED
+    return {name: why for name, why in (asked | steered).items() if why is not None}
 
 
 def _no_topics(on: Deployment) -> str | None:
