@@ -163,11 +163,11 @@ class _Story:
         self.steps += [_step(LAB, "create"), _step(LAB, "converge")]
         self.admin("create-topic", name="x", partitions=11, factor=2, min_isr=1)
         self.admin("create-topic", name="x1", partitions=3, factor=3, min_isr=2)
-        self.admin("create-topic", name="X", partitions=2, factor=1, min_isr=1)
+        self.admin("create-topic", name="X", on=self.ids("a;b"), min_isr=1)
         self.admin("create-topic", name="three", on=self.ids("abc;bca;cab;acb"), min_isr=2)
         self.admin("create-topic", name="two", on=self.ids("ab;bc;ca"), min_isr=2)
         self.admin("create-topic", name="loose", on=self.ids("ab;bc;ca"), min_isr=1)
-        self.admin("create-topic", name="one", on=self.ids("a;b;c"), min_isr=1)
+        self.admin("create-topic", name="one", on=self.ids("a;b;b"), min_isr=1)
         self.admin("create-topic", name="swap", on=self.ids("ab;ba;ab"), min_isr=1)
         self.admin("create-topic", name="fewer", on=self.ids("abc;abc;abc"), min_isr=1)
         self.admin("create-topic", name="lossy", on=self.ids("ab;bc;ca"), min_isr=1, unclean=True)
@@ -210,7 +210,7 @@ class _Story:
         self.reassign("swap", 2, "cba")
         self.reassign("fewer", 0, "ac")
         self.reassign("fewer", 1, "ab")
-        self.reassign("fewer", 2, "c")
+        self.reassign("fewer", 2, "b")
         self.admin("create-topic", name="short", partitions=4, factor=2, min_isr=1)
         self.admin("create-topic", name="without", on=self.ids("ca;cb;ac"), min_isr=2)
         self.settle()
@@ -297,7 +297,10 @@ class _Story:
         self.settle()
 
     def disk_is_emptied(self) -> None:
-        """A follower of what has records; it comes back with nothing."""
+        """A follower of what has records; it comes back with nothing.
+
+        No partition has its only replica there: a replica that lost what it had need not lead.
+        """
         self.fault("reimage", "c")
         self.settle()
         self.heal("reimage", "c")
