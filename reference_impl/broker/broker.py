@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 
 from reference_impl.broker import cluster_api, configs_api, metadata_api
@@ -40,8 +40,15 @@ from reference_impl.kafka.server import Handler, serve
 from reference_impl.metadata.effective import BrokerLayers
 from reference_impl.metadata.image import Image
 from reference_impl.metrics.endpoint import MetricsEndpoint
+from reference_impl.metrics.registry import Registry
 from reference_impl.metrics.requests import RequestMeters
-from reference_impl.partitions.catalog import Partitions, Storage, StorageFactory, kept_elsewhere
+from reference_impl.partitions.catalog import (
+    Partitions,
+    Storage,
+    StorageContext,
+    StorageFactory,
+    kept_elsewhere,
+)
 from reference_impl.ports import Address, Connection, Ports
 from reference_impl.ports.log_lines import Lines
 from reference_impl.replication.fetcher import FetcherSettings
@@ -52,7 +59,7 @@ async def run_broker(
     ports: Ports, settings: BrokerSettings, *, storages: Sequence[StorageFactory] = ()
 ) -> None:
     """Be a broker until told to stop; ``storages`` are kept beside the logs on its disk."""
-    node = _node(ports, settings, [make(ports, settings.node_id) for make in storages])
+    node = _node(ports, settings, storages)
     async with MetricsEndpoint.opened(node.metrics, ports.network, settings.metrics):
         await _run(node, ports, settings)
 
@@ -70,6 +77,7 @@ async def _run(node: Node, ports: Ports, settings: BrokerSettings) -> None:
 
     await node.replicas.start()
     listener = await ports.network.listen(settings.listen, answer)
+    node.listening = listener.address
     place = _place(settings, listener.address)
     # Not one for all: a heartbeat must not wait behind a request that somebody handed on.
     called = f"broker-{settings.node_id}"
@@ -138,8 +146,30 @@ def _begin(work: Coroutine[None, None, None]) -> asyncio.Task[None]:
     return asyncio.get_running_loop().create_task(work)
 
 
-def _node(ports: Ports, settings: BrokerSettings, storages: Sequence[Storage]) -> Node:
-    image = Image()
+def _storages(
+    ports: Ports,
+    settings: BrokerSettings,
+    image: Image,
+    metrics: Registry,
+    factories: Sequence[StorageFactory],
+    listening: Callable[[], Address],
+) -> list[Storage]:
+    context = StorageContext(
+        ports=ports,
+        broker_id=settings.node_id,
+        cluster_id=settings.cluster_id,
+        log_dir=settings.log_dir,
+        image=image,
+        layers=lambda: BrokerLayers.of(image, settings.node_id, settings.properties),
+        metrics=metrics,
+        listening=listening,
+    )
+    return [make(context) for make in factories]
+
+
+def _node(ports: Ports, settings: BrokerSettings, factories: Sequence[StorageFactory]) -> Node:
+    image, metrics = Image(), Registry()
+    storages = _storages(ports, settings, image, metrics, factories, lambda: node.listening)
     controller = Peer(ports.network, settings.controller, f"broker-{settings.node_id}")
     layers = BrokerLayers.of(image, settings.node_id, settings.properties)
     number = layers.number
@@ -175,6 +205,7 @@ def _node(ports: Ports, settings: BrokerSettings, storages: Sequence[Storage]) -
         settings=settings,
         ports=ports,
         image=image,
+        metrics=metrics,
         controller=controller,
         replicas=replicas,
         partitions=Partitions(

@@ -13,8 +13,10 @@ from reference_impl.metadata.image import Image
 from reference_impl.metrics.brokers import BrokerMeters
 from reference_impl.metrics.registry import Registry
 from reference_impl.partitions.catalog import Partitions
-from reference_impl.ports import Ports
+from reference_impl.ports import Address, Ports
 from reference_impl.replication.manager import ReplicaManager
+
+NOT_LISTENING = Address("", 0)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -27,6 +29,7 @@ class Node:
     controller: Peer
     replicas: ReplicaManager
     partitions: Partitions
+    listening: Address = NOT_LISTENING
     broker_epoch: int = -1
     unfenced: asyncio.Event = field(default_factory=asyncio.Event)
     producer_ids: ProducerIds = field(default_factory=ProducerIds)

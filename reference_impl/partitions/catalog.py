@@ -7,12 +7,15 @@ partition its state and replica, and tells participants what changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
 from reference_impl.kafka.errors import ErrorCode, KafkaError
+from reference_impl.metadata.effective import BrokerLayers
 from reference_impl.metadata.image import Image
 from reference_impl.metadata.records import ResourceType
+from reference_impl.metrics.registry import Registry
 from reference_impl.partitions.logical import LogicalPartition
 from reference_impl.partitions.participants import (
     Configured,
@@ -26,7 +29,7 @@ from reference_impl.partitions.participants import (
 )
 from reference_impl.partitions.stores import LocalStore, Store
 from reference_impl.partitions.views import Refreshed, RegionKind, Role
-from reference_impl.ports import Ports
+from reference_impl.ports import Address, Ports
 from reference_impl.replication.fetcher import KeptElsewhere
 from reference_impl.replication.manager import ReplicaManager
 from reference_impl.replication.partition import Partition
@@ -66,8 +69,27 @@ class Storage(Protocol):
         ...
 
 
-StorageFactory = Callable[[Ports, int], Storage]
-"""Makes the storage of one broker from its ports and its id."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageContext:
+    """What the storage of one broker is made from.
+
+    ``image`` is what the broker knows of the cluster, and changes; ``layers`` gives its
+    configuration as it is now. ``listening`` is where it answers, once it does: a storage that
+    talks to its own broker asks when it is told of the first partition.
+    """
+
+    ports: Ports
+    broker_id: int
+    cluster_id: str
+    log_dir: str
+    image: Image
+    layers: Callable[[], BrokerLayers]
+    metrics: Registry
+    listening: Callable[[], Address]
+
+
+StorageFactory = Callable[[StorageContext], Storage]
+"""Makes the storage of one broker."""
 
 
 def kept_elsewhere(storages: Sequence[Storage]) -> KeptElsewhere:

@@ -17,6 +17,7 @@ from harness.clients.raw import RawClient
 from harness.deployments.plan import DeploymentPlan
 from harness.deployments.simulated_cluster import SimulatedCluster
 from harness.simulation.simulation import Simulation
+from reference_impl.partitions.catalog import StorageContext
 from reference_impl.partitions.views import FetchReader
 from reference_impl.ports import Ports
 from reference_impl.replication.decisions import Reader
@@ -39,9 +40,9 @@ class Story(Generic[S]):
         self.storages: dict[int, S] = {}
         self.notes: dict[str, Seen] = {}
 
-        def made(ports: Ports, broker_id: int) -> Any:
-            self.storages[broker_id] = make(ports, broker_id)
-            return self.storages[broker_id]
+        def made(context: StorageContext) -> Any:
+            made = self.storages[context.broker_id] = make(context.ports, context.broker_id)
+            return made
 
         plan = DeploymentPlan(brokers=3, racks=("a", "b", "c"), properties=SETTINGS)
         self.cluster = SimulatedCluster(sim, plan, storages=[made])
