@@ -41,6 +41,7 @@ AREAS = (
     "reference_impl.control_plane.sql_decisions",
     "reference_impl.kafka.frames",
     "reference_impl.log.decisions",
+    "reference_impl.log.transactions",
     "reference_impl.partitions.logical",
     "reference_impl.partitions.participants",
     "reference_impl.partitions.routing",

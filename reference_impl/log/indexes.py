@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import struct
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from itertools import pairwise
 from typing import Protocol
 
@@ -68,6 +68,11 @@ class OffsetIndex:
         """A place where a batch begins, at or before the one that holds the offset."""
         slot = bisect_right(self._offsets, offset - self._base)
         return self._places[slot - 1] if slot else 0
+
+    def offset_at_or_behind(self, place: int) -> int | None:
+        """The offset of the first entry that does not lie before a place."""
+        slot = bisect_left(self._places, place)
+        return self._base + self._offsets[slot] if slot < len(self) else None
 
     def cut(self, offset: int) -> None:
         """Forget the entries of batches that end there or later."""

@@ -76,13 +76,15 @@ class LogMaintenance:
     @high_watermark.setter
     def high_watermark(self, offset: int) -> None:
         self._high_watermark = max(self.local_log_start_offset, min(offset, self.log_end_offset))
+        self.producers.transactions.replicated_up_to(self._high_watermark)
 
     @property
     def last_stable_offset(self) -> int:
         """The offset up to which every transaction is decided."""
-        return last_stable_offset(
-            self.producers.first_unstable_offset, self._high_watermark, self.log_end_offset
-        )
+        unstable = self.producers.transactions.first_unstable_offset
+        if unstable is not None:
+            unstable = max(unstable, self.log_start_offset)  # what was deleted waits for nothing
+        return last_stable_offset(unstable, self._high_watermark, self.log_end_offset)
 
     @property
     def size(self) -> int:

@@ -22,6 +22,7 @@ from reference_impl.kafka.batches import (
     Batch,
     Bytes,
     batches,
+    header,
     intact,
     placed,
     stamped,
@@ -40,6 +41,13 @@ from reference_impl.log.recovery import load
 from reference_impl.log.searches import TimestampOffset, first_at_or_after, latest
 from reference_impl.log.segment import Segment
 from reference_impl.log.shortening import LogShortening
+from reference_impl.log.transactions import (
+    AbortedTransaction,
+    EndMarker,
+    collect_aborted,
+    marker_batch,
+    read_marker,
+)
 from reference_impl.ports.clock import Clock
 from reference_impl.ports.disk import Disk
 from reference_impl.ports.workers import InPlace, Workers
@@ -131,8 +139,13 @@ class Log(LogShortening):
         now_ms = self._clock.now_ms()
         return examine(records, self.partition, self.config, now_ms, self.workers)
 
-    async def append_examined(self, examined: Examined | None, *, leader_epoch: int) -> Appended:
-        """Give a batch that was checked its offsets and epoch, and write it."""
+    async def append_examined(
+        self, examined: Examined | None, *, leader_epoch: int, verified: bool = False
+    ) -> Appended:
+        """Give a batch that was checked its offsets and epoch, and write it.
+
+        ``verified``: the coordinator says that it belongs to an ongoing transaction.
+        """
         if examined is None:
             return self._appended(-1, -1, NO_TIMESTAMP, 0)
         config = self.config
@@ -152,7 +165,7 @@ class Log(LogShortening):
                 )
             segment = await self._segment_for(batch, now_ms)
             if batch.producer_id >= 0:
-                repeated = self.producers.admit(batch)
+                repeated = self.producers.admit(batch, verified=verified)
                 if repeated is not None:
                     first, last = repeated.first_offset, repeated.last_offset
                     return self._appended(first, last, repeated.timestamp, 0, duplicate=True)
@@ -164,6 +177,31 @@ class Log(LogShortening):
         return self._appended(
             base_offset, batch.last_offset, admitted.log_append_time_ms, len(data)
         )
+
+    async def append_marker(
+        self, producer_id: int, producer_epoch: int, marker: EndMarker, *, leader_epoch: int
+    ) -> Appended:
+        """End a producer's transaction, as its coordinator says."""
+        async with self._turn:
+            now_ms = self._clock.now_ms()
+            data = marker_batch(
+                producer_id=producer_id,
+                producer_epoch=producer_epoch,
+                marker=marker,
+                timestamp_ms=now_ms,
+            )
+            base_offset = self.log_end_offset
+            batch = placed(header(data), base_offset, leader_epoch)
+            self.producers.admit_marker(batch, marker)
+            if not self.epochs.knows(leader_epoch, base_offset):
+                await self.epochs.assign(leader_epoch, base_offset)
+            segment = await self._segment_for(batch, now_ms)
+            data = bytes(
+                stamped(data, 0, batch, base_offset=base_offset, leader_epoch=leader_epoch)
+            )
+            await self._write(segment, data, [batch], now_ms)
+        await self._flush_if_many()
+        return self._appended(base_offset, batch.last_offset, NO_TIMESTAMP, len(data))
 
     async def append_as_follower(
         self, records: Bytes, *, leader_epoch: int | None = None, upto: int | None = None
@@ -258,8 +296,13 @@ class Log(LogShortening):
         self, segment: Segment, data: bytes | memoryview, written: list[Batch], now_ms: int
     ) -> None:
         await segment.append(data, written, self.config.index_interval_bytes, now_ms)
+        at = 0
         for batch in written:
-            self.producers.add(batch)
+            marker = read_marker(data, at) if batch.control else None
+            aborted = self.producers.add(batch, marker)
+            if aborted is not None:
+                segment.aborted.add(aborted)
+            at += batch.size
         self.log_end_offset = written[-1].next_offset
 
     def _appended(
@@ -317,6 +360,21 @@ class Log(LogShortening):
             return segment.size
         found = await segment.find(upto)
         return segment.size if found is None else found[0]
+
+    def aborted_among(self, offset: int, read: Located) -> list[AbortedTransaction]:
+        """The aborted transactions of which a read from ``offset`` on may have met records.
+
+        How far it got is looked up in the index: rather one too many than one too few.
+        """
+        segments = self._segments
+        if not any(len(one.aborted) for one in segments) or read.segment not in segments:
+            return []
+        number = segments.index(read.segment)
+        upto = read.segment.offsets.offset_at_or_behind(read.place + read.bytes)
+        if upto is None:
+            last = number + 1 == len(segments)
+            upto = self.log_end_offset if last else segments[number + 1].base_offset
+        return collect_aborted((one.aborted.entries for one in segments[number:]), offset, upto)
 
     async def offset_for_timestamp(
         self, timestamp: int, *, start: int = 0, upto: int

@@ -8,8 +8,8 @@ one batch of each producer, as Kafka's do; what else is known comes from the log
 start that rises takes nothing from memory; but a log that is read again, after a truncation or a
 restart, knows nothing of producers that only snapshots and batches below its start would name.
 
-Transactions are not here yet. Their seam: ``first_unstable_offset`` and the two fields of a
-snapshot that are always written as "no transaction".
+A producer may have a transaction open: its first offset is kept with it, also in a snapshot, and
+the marker that ends it is the coordinator's (``log.transactions``).
 """
 
 from __future__ import annotations
@@ -31,6 +31,15 @@ from reference_impl.log.decisions import (
     producer_expired,
     sequence_fits,
 )
+from reference_impl.log.transactions import (
+    AbortedTransaction,
+    EndMarker,
+    Transactions,
+    breaks_into_transaction,
+    coordinator_epoch_fits,
+    marker_epoch_fits,
+    needs_verification,
+)
 
 _PREFIX = struct.Struct(">hI")
 _COUNT = struct.Struct(">i")
@@ -51,6 +60,8 @@ class Producer:
     producer_id: int
     epoch: int = NO_PRODUCER_EPOCH
     last_timestamp: int = -1
+    coordinator_epoch: int = _NO_COORDINATOR
+    transaction_from: int | None = None  # the first offset of its open transaction
     batches: list[AppendedBatch] = field(default_factory=list)  # oldest first
 
     @property
@@ -71,6 +82,15 @@ class Producer:
         )
         self.last_timestamp = batch.max_timestamp
 
+    def end(self, batch: Batch, marker: EndMarker) -> None:
+        """A marker ended what it had open; one in a new epoch makes its batches old."""
+        if batch.producer_epoch != self.epoch:
+            self.epoch = batch.producer_epoch
+            self.batches = []
+        self.coordinator_epoch = marker.coordinator_epoch
+        self.transaction_from = None
+        self.last_timestamp = batch.max_timestamp
+
 
 class ProducerStates:
     """The producers of one log. ``end_offset`` says up to where of the log they are known."""
@@ -80,14 +100,13 @@ class ProducerStates:
         self.expiration_ms = expiration_ms
         self.producers: dict[int, Producer] = {}
         self.end_offset = 0
+        self.transactions = Transactions()
 
-    @property
-    def first_unstable_offset(self) -> int | None:
-        """Where the first transaction begins that is not decided: none is, so far."""
-        return None
+    def admit(self, batch: Batch, *, verified: bool = False) -> AppendedBatch | None:
+        """May a client append this batch? The batch it repeats, None if it is new, or a refusal.
 
-    def admit(self, batch: Batch) -> AppendedBatch | None:
-        """May a client append this batch? The batch it repeats, None if it is new, or a refusal."""
+        ``verified``: the coordinator said that it belongs to a transaction.
+        """
         known = self.producers.get(batch.producer_id)
         if known is None:
             known = Producer(producer_id=batch.producer_id)
@@ -102,7 +121,8 @@ class ProducerStates:
                 f"{self.partition} is {batch.producer_epoch}, which is < the last seen epoch "
                 f"{known.epoch}",
             )
-        if batch.transactional:
+        ongoing = known.transaction_from is not None and known.epoch == batch.producer_epoch
+        if needs_verification(batch.transactional, ongoing, verified):
             raise KafkaError(
                 ErrorCode.invalid_txn_state, "Record was not part of an ongoing transaction"
             )
@@ -113,24 +133,74 @@ class ProducerStates:
                 f"{batch.base_offset} in partition {self.partition}: {first} (incoming seq. "
                 f"number), {known.last_sequence} (current end sequence number)",
             )
+        if breaks_into_transaction(batch.transactional, known.transaction_from is not None):
+            raise KafkaError(
+                ErrorCode.invalid_txn_state,
+                f"Expected transactional write from producer {batch.producer_id} at offset "
+                f"{batch.base_offset} in partition {self.partition}",
+            )
         return None
 
-    def add(self, batch: Batch) -> None:
-        """A batch is in the log: remember it if it has a producer, and how far we are."""
-        if batch.producer_id >= 0 and not batch.control:
+    def admit_marker(self, batch: Batch, marker: EndMarker) -> None:
+        """May a coordinator append this marker?"""
+        known = self.producers.get(batch.producer_id)
+        if known is None:
+            return
+        if not marker_epoch_fits(known.epoch, batch.producer_epoch):
+            raise KafkaError(
+                ErrorCode.invalid_producer_epoch,
+                f"Epoch of producer {batch.producer_id} in {self.partition} is "
+                f"{batch.producer_epoch}, which is < the last seen epoch {known.epoch}",
+            )
+        if not coordinator_epoch_fits(known.coordinator_epoch, marker.coordinator_epoch):
+            raise KafkaError(
+                ErrorCode.transaction_coordinator_fenced,
+                f"Invalid coordinator epoch for producerId {batch.producer_id} in "
+                f"{self.partition}: {marker.coordinator_epoch} (zombie), "
+                f"{known.coordinator_epoch} (current)",
+            )
+
+    def add(self, batch: Batch, marker: EndMarker | None = None) -> AbortedTransaction | None:
+        """A batch is in the log: remember it if it has a producer, and how far we are.
+
+        The transaction that its marker aborted, if it did and there was one.
+        """
+        aborted = None
+        if batch.producer_id >= 0 and (marker is not None or not batch.control):
             producer = self.producers.get(batch.producer_id)
             if producer is None:
                 producer = Producer(producer_id=batch.producer_id)
                 self.producers[batch.producer_id] = producer
-            producer.add(batch)
+            if marker is not None:
+                aborted = self._end(producer, batch, marker)
+            else:
+                producer.add(batch)
+                if batch.transactional and producer.transaction_from is None:
+                    producer.transaction_from = batch.base_offset
+                    self.transactions.begin(batch.producer_id, batch.base_offset)
         self.end_offset = batch.next_offset
+        return aborted
+
+    def _end(
+        self, producer: Producer, batch: Batch, marker: EndMarker
+    ) -> AbortedTransaction | None:
+        first = producer.transaction_from
+        producer.end(batch, marker)
+        if first is None:
+            return None
+        last = batch.base_offset
+        stable = self.transactions.end(first, last)
+        if marker.committed:
+            return None
+        return AbortedTransaction(producer.producer_id, first, last, stable)
 
     def expire(self, now_ms: int) -> int:
         """Forget producers that have been silent for too long; how many there were."""
         gone = [
             producer_id
             for producer_id, producer in self.producers.items()
-            if producer_expired(producer.last_timestamp, now_ms, self.expiration_ms)
+            if producer.transaction_from is None
+            and producer_expired(producer.last_timestamp, now_ms, self.expiration_ms)
         ]
         for producer_id in gone:
             del self.producers[producer_id]
@@ -140,6 +210,11 @@ class ProducerStates:
         """Know these, up to there, and nothing else."""
         self.producers = {producer.producer_id: producer for producer in producers}
         self.end_offset = end_offset
+        self.transactions.reset(
+            (one.transaction_from, one.producer_id)
+            for one in self.producers.values()
+            if one.transaction_from is not None
+        )
 
     def snapshot(self) -> bytes:
         """The producers in the format of Kafka's snapshot files."""
@@ -159,8 +234,8 @@ def snapshot_of(producers: Collection[Producer]) -> bytes:
                 last.last_offset,
                 last.offset_delta,
                 producer.last_timestamp,
-                _NO_COORDINATOR,
-                _NO_TRANSACTION,
+                producer.coordinator_epoch,
+                _NO_TRANSACTION if producer.transaction_from is None else producer.transaction_from,
             )
         )
     body = b"".join(entries)
@@ -181,8 +256,15 @@ def read_snapshot(data: bytes) -> list[Producer]:
         raise CorruptSnapshot(str(error)) from error
     found = []
     for entry in _ENTRY.iter_unpack(body[_COUNT.size :]):
-        producer_id, epoch, last_sequence, last_offset, offset_delta, timestamp, *_ = entry
-        producer = Producer(producer_id=producer_id, epoch=epoch, last_timestamp=timestamp)
+        producer_id, epoch, last_sequence, last_offset, offset_delta, timestamp, *rest = entry
+        coordinator_epoch, transaction_from = rest
+        producer = Producer(
+            producer_id=producer_id,
+            epoch=epoch,
+            last_timestamp=timestamp,
+            coordinator_epoch=coordinator_epoch,
+            transaction_from=None if transaction_from < 0 else transaction_from,
+        )
         if last_offset >= 0:
             producer.batches.append(
                 AppendedBatch(last_sequence, last_offset, offset_delta, timestamp)

@@ -39,7 +39,16 @@ from reference_impl.log.epochs import LeaderEpochs
 from reference_impl.log.indexes import CorruptIndex
 from reference_impl.log.producers import CorruptSnapshot, ProducerStates, read_snapshot
 from reference_impl.log.restart import finish_restart
-from reference_impl.log.segment import INDEX, LOG, SNAPSHOT, TIME_INDEX, Segment, path_of
+from reference_impl.log.segment import (
+    INDEX,
+    LOG,
+    SNAPSHOT,
+    TIME_INDEX,
+    TRANSACTION_INDEX,
+    Segment,
+    path_of,
+)
+from reference_impl.log.transactions import read_marker
 from reference_impl.ports.disk import Disk
 
 _LEFT_OVER = (".tmp", ".deleted", ".cleaned", ".swap")
@@ -120,7 +129,7 @@ async def _tidy(disk: Disk, directory: str) -> tuple[list[int], list[int]]:
             bases.append(int(stem))
         elif stem.isdigit() and dot + suffix == SNAPSHOT:
             snapshots.append(int(stem))
-        elif stem.isdigit() and dot + suffix in (INDEX, TIME_INDEX):
+        elif stem.isdigit() and dot + suffix in (INDEX, TIME_INDEX, TRANSACTION_INDEX):
             indexes.append((int(stem), dot + suffix))
     for base, suffix in indexes:
         if base not in bases:
@@ -199,10 +208,11 @@ async def recover_segment(segment: Segment, config: LogConfig) -> Recovered:
     make all that durable."""
     size, next_offset = segment.size, segment.base_offset
     epochs: tuple[EpochEntry, ...] = ()
-    segment.forget()
+    await segment.forget()
     async for batch in _sound_batches(segment, size):
         segment.note(batch, config.index_interval_bytes)
         next_offset = batch.next_offset
+        segment.has_markers = segment.has_markers or batch.control
         if batch.partition_leader_epoch >= 0 and (
             not epochs or batch.partition_leader_epoch > epochs[-1].epoch
         ):
@@ -272,6 +282,30 @@ async def load_producers(
     if gone:
         # One of a log that ended elsewhere must not come back when this one has grown so far.
         await disk.sync_directory(directory)
+    unindexed = [segment for segment in segments if segment.has_markers]
+    if unindexed:
+        before = [offset for offset in snapshots if offset <= unindexed[0].base_offset]
+        again = ProducerStates(states.partition, states.expiration_ms)
+        await _load_newest(disk, directory, again, before, start_offset, now_ms)
+        await _replay_all(segments, again, end_offset, index=True)
+        for segment in unindexed:
+            segment.has_markers = False
+            await segment.save_indexes()
+            await segment.sync()
+    await _load_newest(disk, directory, states, snapshots, start_offset, now_ms)
+    await _replay_all(segments, states, end_offset)
+    states.end_offset = end_offset
+
+
+async def _load_newest(
+    disk: Disk,
+    directory: str,
+    states: ProducerStates,
+    snapshots: list[int],
+    start_offset: int,
+    now_ms: int,
+) -> None:
+    """The producers of the newest snapshot that is whole; those that are not are removed."""
     states.reset(start_offset)
     for offset in reversed(list(snapshots)):
         data = await read_file(disk, path_of(directory, offset, SNAPSHOT))
@@ -285,25 +319,37 @@ async def load_producers(
             [
                 producer
                 for producer in found
-                if not producer_expired(producer.last_timestamp, now_ms, states.expiration_ms)
+                if producer.transaction_from is not None
+                or not producer_expired(producer.last_timestamp, now_ms, states.expiration_ms)
             ],
         )
         break
+
+
+async def _replay_all(
+    segments: Sequence[Segment], states: ProducerStates, end_offset: int, *, index: bool = False
+) -> None:
     for number, segment in enumerate(segments):
         after = segments[number + 1].base_offset if number + 1 < len(segments) else end_offset
         if producers_need_replay(after, states.end_offset):
-            await _replay(segment, states, end_offset)
-    states.end_offset = end_offset
+            await _replay(segment, states, end_offset, index=index and segment.has_markers)
 
 
-async def _replay(segment: Segment, states: ProducerStates, end_offset: int) -> None:
+async def _replay(
+    segment: Segment, states: ProducerStates, end_offset: int, *, index: bool
+) -> None:
+    """Bring the producers to the end of a segment; ``index``: note what was aborted in it."""
     place = segment.offsets.place_before(states.end_offset)
     start = states.end_offset
-    async for _, batch in segment.headers(place):
+    async for at, batch in segment.headers(place):
         if batch.base_offset >= end_offset:
             return
-        if batch.last_offset >= start:
-            states.add(batch)
+        if batch.last_offset < start:
+            continue
+        marker = read_marker(await segment.file.read(at, batch.size), 0) if batch.control else None
+        aborted = states.add(batch, marker)
+        if index and aborted is not None:
+            segment.aborted.add(aborted)
 
 
 async def remove_snapshot(disk: Disk, directory: str, snapshots: list[int], offset: int) -> None:

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from itertools import islice
 
 from reference_impl.kafka.batches import HEADER_BYTES, LOG_OVERHEAD, Batch, header
 from reference_impl.log.checkpoints import read_file
 from reference_impl.log.decisions import read_begins_with
 from reference_impl.log.indexes import CorruptIndex, OffsetIndex, TimeIndex, is_full, save
+from reference_impl.log.transactions import TransactionIndex
 from reference_impl.ports.disk import Disk, File
 
 LOG = ".log"
 INDEX = ".index"
 TIME_INDEX = ".timeindex"
+TRANSACTION_INDEX = ".txnindex"
 SNAPSHOT = ".snapshot"
 _LOOK_AHEAD = 2048  # small batches come with the first read, of big ones not much is read in vain
 _READ_AHEAD = 1 << 20
@@ -42,6 +44,8 @@ class Segment:
         self.size = 0
         self.offsets = OffsetIndex(base_offset)
         self.times = TimeIndex(base_offset)
+        self.aborted = TransactionIndex()
+        self.has_markers = False  # seen while it was read again
         self.max_timestamp = -1
         self.max_timestamp_offset = base_offset  # the last offset of the batch that has it
         self.first_timestamp: int | None = None  # the highest of the first batch
@@ -67,6 +71,7 @@ class Segment:
             opened.append(file)
         for index in opened[1:]:
             await index.close()
+        await _remove_if_there(disk, path_of(directory, base_offset, TRANSACTION_INDEX))
         segment = cls(disk, directory, base_offset, opened[0])
         segment.created_ms = segment.modified_ms = now_ms
         return segment
@@ -92,6 +97,9 @@ class Segment:
             raise CorruptIndex("the file is missing")
         self.offsets = OffsetIndex.decoded(offsets, self.base_offset, self.size)
         self.times = TimeIndex.decoded(times, self.base_offset)
+        # Without an aborted transaction there is no such file.
+        aborted = await read_file(self.disk, self.path(TRANSACTION_INDEX))
+        self.aborted = TransactionIndex.decoded(aborted or b"", self.base_offset)
         self.max_timestamp, self.max_timestamp_offset = self.times.last
         self._synced = self._changes
         if self.size >= HEADER_BYTES:
@@ -129,12 +137,15 @@ class Segment:
         self.size += size
         self._bytes_since_entry += size
 
-    def forget(self) -> None:
+    async def forget(self) -> None:
         """Know nothing of the batches any more, to note them again from the first."""
+        await _remove_if_there(self.disk, self.path(TRANSACTION_INDEX))
         self.size = self._bytes_since_entry = 0
         self._recent.clear()
         self.offsets, self.times = OffsetIndex(self.base_offset), TimeIndex(self.base_offset)
+        self.aborted = TransactionIndex()
         self.offsets.stale = self.times.stale = True
+        self.has_markers = False
         self.max_timestamp, self.max_timestamp_offset = -1, self.base_offset
         self.first_timestamp = None
         self._changes += 1
@@ -150,6 +161,7 @@ class Segment:
             self.size, self._torn = found[0], False
         self.offsets.cut(offset)
         self.times.cut(offset)
+        self.aborted.cut(offset)
         if self.size == 0:
             self.created_ms, self.first_timestamp = now_ms, None
         await self._find_max_timestamp()
@@ -182,6 +194,7 @@ class Segment:
         """Write what the files of the indexes lack."""
         await save(self.disk, self.path(INDEX), self.offsets)
         await save(self.disk, self.path(TIME_INDEX), self.times)
+        await save(self.disk, self.path(TRANSACTION_INDEX), self.aborted)
 
     @property
     def unsynced(self) -> bool:
@@ -201,7 +214,9 @@ class Segment:
         changes = self._changes
         try:
             await self.file.sync()
-            for suffix in (INDEX, TIME_INDEX):
+            for suffix in (INDEX, TIME_INDEX, TRANSACTION_INDEX)[
+                : 3 if self.aborted.on_disk else 2
+            ]:
                 file = await self.disk.open(self.path(suffix), create=False)
                 try:
                     await file.sync()
@@ -224,11 +239,8 @@ class Segment:
     async def remove(self) -> None:
         """Take its files away."""
         await self.give_up()
-        for suffix in (LOG, INDEX, TIME_INDEX):
-            try:
-                await self.disk.remove(self.path(suffix))
-            except FileNotFoundError:
-                continue
+        for suffix in (LOG, INDEX, TIME_INDEX, TRANSACTION_INDEX):
+            await _remove_if_there(self.disk, self.path(suffix))
 
     # Reading.
 
@@ -299,6 +311,11 @@ class Segment:
             if not used:
                 return
             place += used
+
+
+async def _remove_if_there(disk: Disk, path: str) -> None:
+    with suppress(FileNotFoundError):
+        await disk.remove(path)
 
 
 def _whole(data: bytes) -> int:

@@ -93,8 +93,12 @@ class LocalStore:
         for one in ranges:
             found = one.where
             assert isinstance(found, Located)
+            log, offset = _log(one.range.partition), one.range.offset
             data = await found.segment.file.read(found.place, found.bytes)
-            reads.append(StoreRead(ReadOutcome.RECORDS, data))
+            aborted = tuple(
+                (each.producer_id, each.first_offset) for each in log.aborted_among(offset, found)
+            )
+            reads.append(StoreRead(ReadOutcome.RECORDS, data, aborted))
         return reads
 
     async def find_timestamp_many(
