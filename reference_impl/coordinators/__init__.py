@@ -1,0 +1,1 @@
+"""Coordinators: who keeps transactions and committed offsets, on topics of their own."""
