@@ -14,7 +14,13 @@ import contextlib
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 
-from reference_impl.broker import cluster_api, configs_api, metadata_api
+from reference_impl.broker import (
+    cluster_api,
+    configs_api,
+    find_coordinator,
+    metadata_api,
+    transactions_api,
+)
 from reference_impl.broker.answering import Answering, answering
 from reference_impl.broker.describe_producers import describe_producers
 from reference_impl.broker.events import BrokerEvents
@@ -31,6 +37,7 @@ from reference_impl.broker.metered import MeteredFetches
 from reference_impl.broker.node import Node
 from reference_impl.broker.produce import produce
 from reference_impl.broker.settings import BrokerSettings
+from reference_impl.broker.transactional_produce import TransactionVerifier
 from reference_impl.kafka import apis
 from reference_impl.kafka.api_versions import api_versions_handler
 from reference_impl.kafka.client import Peer
@@ -90,7 +97,7 @@ async def _run(node: Node, ports: Ports, settings: BrokerSettings) -> None:
         running.append(_begin(follow_metadata(node, metadata_peer)))
         living = _begin(keep_alive(node, heartbeat_peer, place))
         running += [living, _begin(_announce(node, place, listener.address))]
-        running += node.replicas.background
+        running += [*node.replicas.background, _begin(node.transactions.run())]
         await _first_of(living, running)
         ports.log(Lines.STOPPING)
         clean = True
@@ -218,7 +225,6 @@ def _node(ports: Ports, settings: BrokerSettings, factories: Sequence[StorageFac
 
 ANSWERING: dict[apis.AnyApi, Answering] = dict(
     (
-        answering(apis.PRODUCE, produce),
         answering(apis.LIST_OFFSETS, list_offsets),
         answering(apis.OFFSET_FOR_LEADER_EPOCH, offset_for_leader_epoch),
         answering(apis.DELETE_RECORDS, delete_records),
@@ -227,13 +233,18 @@ ANSWERING: dict[apis.AnyApi, Answering] = dict(
         *metadata_api.HANDLERS,
         *configs_api.HANDLERS,
         *cluster_api.HANDLERS,
+        *find_coordinator.HANDLERS,
+        *transactions_api.HANDLERS,
     )
 )
 
 
 def _handlers(node: Node) -> dict[apis.AnyApi, Handler]:
     fetches = MeteredFetches(Fetches(node), node.image, node.meters.bytes_out)
-    handlers: dict[apis.AnyApi, Handler] = {apis.FETCH: fetches}
+    handlers: dict[apis.AnyApi, Handler] = {
+        apis.FETCH: fetches,
+        apis.PRODUCE: partial(produce, node, TransactionVerifier(node)),
+    }
     for api, handler in ANSWERING.items():
         handlers[api] = partial(handler, node)
     handlers[apis.API_VERSIONS] = api_versions_handler(handlers, lambda: cluster_api.features(node))

@@ -10,15 +10,13 @@ from reference_impl.broker.metadata_api import ALL_ON_THE_CLUSTER, UNSAID, some_
 from reference_impl.broker.node import Node
 from reference_impl.kafka import apis
 from reference_impl.kafka.api_versions import Features
-from reference_impl.kafka.errors import ErrorCode, KafkaError
+from reference_impl.kafka.errors import ErrorCode
 from reference_impl.kafka.server import Context
 
 if TYPE_CHECKING:
     from reference_impl.kafka.messages import (
         DescribeClusterRequest,
         DescribeClusterResponse,
-        InitProducerIdRequest,
-        InitProducerIdResponse,
     )
 
 # What Apache Kafka 4.3 supports, and what a new cluster of it agrees on.
@@ -42,7 +40,6 @@ FINALIZED = {
 
 BROKERS = 1
 CONTROLLERS = 2
-NO_PRODUCER = -1
 
 _WRONG_ENDPOINT = (
     "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type "
@@ -95,36 +92,8 @@ async def describe_cluster(
     )
 
 
-async def init_producer_id(
-    node: Node, context: Context, request: InitProducerIdRequest
-) -> InitProducerIdResponse:
-    """InitProducerId: a fresh id for an idempotent producer.
-
-    Transactional producers are the transaction coordinator's, which is not there yet.
-    """
-    half_said = (request.producer_id == NO_PRODUCER) != (request.producer_epoch == -1)
-    if half_said or request.transactional_id == "":
-        return _no_producer(ErrorCode.invalid_request)
-    if request.transactional_id is not None:
-        return _no_producer(ErrorCode.coordinator_not_available)
-    try:
-        taken = await node.producer_ids.take(
-            node.controller, node.settings.node_id, node.broker_epoch
-        )
-    except KafkaError as error:
-        return _no_producer(error.code)
-    return apis.INIT_PRODUCER_ID.response(producer_id=taken, producer_epoch=0)
-
-
-def _no_producer(code: ErrorCode) -> InitProducerIdResponse:
-    return apis.INIT_PRODUCER_ID.response(
-        error_code=code, producer_id=NO_PRODUCER, producer_epoch=-1
-    )
-
-
 HANDLERS = (
     answering(apis.DESCRIBE_CLUSTER, describe_cluster),
-    answering(apis.INIT_PRODUCER_ID, init_producer_id),
     forwarded(apis.CREATE_TOPICS),
     forwarded(apis.DELETE_TOPICS),
     forwarded(apis.CREATE_PARTITIONS),

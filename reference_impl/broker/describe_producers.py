@@ -12,12 +12,12 @@ from reference_impl.broker.node import Node
 from reference_impl.kafka.apis import DESCRIBE_PRODUCERS
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.kafka.server import Context
+from reference_impl.log.producers import Producer
 from reference_impl.metadata.topic_names import check_name
 
 if TYPE_CHECKING:
     from reference_impl.kafka.messages import DescribeProducersRequest, DescribeProducersResponse
 
-NO_COORDINATOR = -1
 NO_TRANSACTION = -1
 _UNKNOWN_TOPIC = "This server does not host this topic-partition."
 
@@ -58,9 +58,14 @@ async def _described(
                 producer_epoch=known[producer_id].epoch,
                 last_sequence=known[producer_id].last_sequence,
                 last_timestamp=known[producer_id].last_timestamp,
-                coordinator_epoch=NO_COORDINATOR,
-                current_txn_start_offset=NO_TRANSACTION,
+                coordinator_epoch=known[producer_id].coordinator_epoch,
+                current_txn_start_offset=_start_of(known[producer_id]),
             )
             for producer_id in sorted(known)
         ],
     )
+
+
+def _start_of(producer: Producer) -> int:
+    first = producer.transaction_from
+    return NO_TRANSACTION if first is None else first

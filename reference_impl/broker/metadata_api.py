@@ -171,14 +171,14 @@ async def _missing_topics(
     invalid = [name for name in names if problem_with(name) is not None]
     sound = [name for name in names if problem_with(name) is None]
     if sound and may_create and node.layers.value("auto.create.topics.enable") is True:
-        await _create(node, sound)
+        await create_topics(node, sound)
     return [
         *(_error(ErrorCode.invalid_topic_exception, name) for name in invalid),
         *(_error(ErrorCode.unknown_topic_or_partition, name) for name in sound),
     ]
 
 
-async def _create(node: Node, names: Sequence[str]) -> None:
+async def create_topics(node: Node, names: Sequence[str]) -> None:
     """Ask the controller; what becomes of it, the next Metadata request will see."""
     request = CREATE_TOPICS.request(
         topics=[_creatable(node, name) for name in names],

@@ -7,6 +7,11 @@ from dataclasses import dataclass, field
 
 from reference_impl.broker.producer_ids import ProducerIds
 from reference_impl.broker.settings import BrokerSettings
+from reference_impl.coordinators.markers import Markers
+from reference_impl.coordinators.transaction_coordinator import (
+    CoordinatorSettings,
+    TransactionCoordinator,
+)
 from reference_impl.kafka.client import Peer
 from reference_impl.metadata.effective import BrokerLayers
 from reference_impl.metadata.image import Image
@@ -33,11 +38,39 @@ class Node:
     broker_epoch: int = -1
     unfenced: asyncio.Event = field(default_factory=asyncio.Event)
     producer_ids: ProducerIds = field(default_factory=ProducerIds)
+    transactions: TransactionCoordinator = field(init=False)
     metrics: Registry = field(default_factory=Registry)
     meters: BrokerMeters = field(init=False)
 
     def __post_init__(self) -> None:
         self.meters = BrokerMeters(self.metrics, self.replicas.partitions)
+        self.transactions = TransactionCoordinator(
+            partitions=self.partitions,
+            image=self.image,
+            clock=self.ports.clock,
+            markers=Markers(
+                network=self.ports.network,
+                clock=self.ports.clock,
+                image=self.image,
+                client_id=f"broker-{self.settings.node_id}-markers",
+            ),
+            settings=self._coordinator_settings,
+            new_producer_id=self.new_producer_id,
+        )
+
+    def _coordinator_settings(self) -> CoordinatorSettings:
+        number = self.layers.number
+        return CoordinatorSettings(
+            max_timeout_ms=number("transaction.max.timeout.ms"),
+            expiration_ms=number("transactional.id.expiration.ms"),
+            check_interval_ms=number("transaction.abort.timed.out.transaction.cleanup.interval.ms"),
+        )
+
+    async def new_producer_id(self) -> int:
+        """An id that no producer ever had."""
+        return await self.producer_ids.take(
+            self.controller, self.settings.node_id, self.broker_epoch
+        )
 
     @property
     def layers(self) -> BrokerLayers:

@@ -12,6 +12,8 @@ from uuid import UUID
 
 from reference_impl.broker.leaders import Leaders
 from reference_impl.broker.node import Node
+from reference_impl.broker.transactional_produce import Refusal, TransactionVerifier
+from reference_impl.coordinators.transactions import Partition, ProducerIdEpoch
 from reference_impl.kafka.answers import Later
 from reference_impl.kafka.apis import PRODUCE
 from reference_impl.kafka.batches import (
@@ -48,7 +50,7 @@ _ACKS = (-1, 0, 1)
 
 
 async def produce(
-    node: Node, context: Context, request: ProduceRequest
+    node: Node, verifier: TransactionVerifier, context: Context, request: ProduceRequest
 ) -> ProduceResponse | Later[ProduceResponse] | None:
     """Answer a Produce request; later, if replicas have to have it first."""
     leaders = Leaders(node.image, PRODUCE.response)
@@ -56,6 +58,7 @@ async def produce(
     topics = []
     failed = False
     whole = _refused_as_a_whole(request)
+    refusals = None if whole else await _verified(node, verifier, context, request)
     for topic in request.topic_data:
         name = _name(node, topic)
         answers = []
@@ -67,7 +70,9 @@ async def produce(
                 if whole is not None:
                     raise whole
                 partition = await _find(node, context, name, request.acks, data)
-                made = await _append(partition, request.acks, data.records or b"", answer)
+                _check_verified(refusals, (name, data.index))
+                verified = refusals is not None
+                made = await _append(partition, request.acks, data.records or b"", answer, verified)
                 pending.append((made, answer))
             except KafkaError as error:
                 failed = True
@@ -117,11 +122,43 @@ async def _find(
     return await node.partitions.find(name, data.index)
 
 
+async def _verified(
+    node: Node, verifier: TransactionVerifier, context: Context, request: ProduceRequest
+) -> dict[Partition, Refusal] | None:
+    """Which partitions the coordinator does not know to be in the producer's transaction; None if
+    nothing in the request is transactional."""
+    if request.transactional_id is None:
+        return None
+    asked: list[Partition] = []
+    producer: ProducerIdEpoch | None = None
+    for topic in request.topic_data:
+        name = _name(node, topic)
+        for data in topic.partition_data:
+            batch = only_batch(data.records)
+            there = node.image.partition(name, data.index) is not None
+            if batch is None or not batch.transactional or not there:
+                continue
+            producer = ProducerIdEpoch(batch.producer_id, batch.producer_epoch)
+            partition = await node.partitions.find(name, data.index)
+            if partition.leads and not partition.has_open_transaction(*producer):
+                asked.append((name, data.index))
+    if producer is None:
+        return None
+    if not asked:
+        return {}
+    return await verifier.verify(request.transactional_id, producer, asked, context.version)
+
+
+def _check_verified(refusals: dict[Partition, Refusal] | None, place: Partition) -> None:
+    if refusals is not None and place in refusals:
+        raise KafkaError(*refusals[place])
+
+
 async def _append(
-    partition: LogicalPartition, acks: int, records: Bytes, answer: Answer
+    partition: LogicalPartition, acks: int, records: Bytes, answer: Answer, verified: bool
 ) -> Pending:
     try:
-        return await partition.append(records, acks=acks)
+        return await partition.append(records, acks=acks, verified=verified)
     except KafkaError as error:
         if error.code not in _WITHOUT_LOG_START:
             answer.log_start_offset = partition.bounds(Reader.CONSUMER).log_start_offset

@@ -97,6 +97,7 @@ PRODUCE: Final[m.ProduceApi] = Api(0, "Produce", 3, 13, _BROKERS, named_from=0)
 FETCH: Final[m.FetchApi] = Api(1, "Fetch", 4, 18, _BOTH)
 LIST_OFFSETS: Final[m.ListOffsetsApi] = Api(2, "ListOffsets", 1, 11, _BROKERS)
 METADATA: Final[m.MetadataApi] = Api(3, "Metadata", 0, 13, _BROKERS)
+FIND_COORDINATOR: Final[m.FindCoordinatorApi] = Api(10, "FindCoordinator", 0, 6, _BROKERS)
 API_VERSIONS: Final[m.ApiVersionsApi] = Api(18, "ApiVersions", 0, 4, _BOTH)
 CREATE_TOPICS: Final[m.CreateTopicsApi] = Api(19, "CreateTopics", 2, 7, _BOTH)
 DELETE_TOPICS: Final[m.DeleteTopicsApi] = Api(20, "DeleteTopics", 1, 6, _BOTH)
@@ -105,6 +106,11 @@ INIT_PRODUCER_ID: Final[m.InitProducerIdApi] = Api(22, "InitProducerId", 0, 5, _
 OFFSET_FOR_LEADER_EPOCH: Final[m.OffsetForLeaderEpochApi] = Api(
     23, "OffsetForLeaderEpoch", 2, 4, _BROKERS
 )
+ADD_PARTITIONS_TO_TXN: Final[m.AddPartitionsToTxnApi] = Api(
+    24, "AddPartitionsToTxn", 0, 5, _BROKERS
+)
+END_TXN: Final[m.EndTxnApi] = Api(26, "EndTxn", 0, 5, _BROKERS)
+WRITE_TXN_MARKERS: Final[m.WriteTxnMarkersApi] = Api(27, "WriteTxnMarkers", 1, 2, _BROKERS)
 DESCRIBE_CONFIGS: Final[m.DescribeConfigsApi] = Api(32, "DescribeConfigs", 1, 4, _BROKERS)
 ALTER_CONFIGS: Final[m.AlterConfigsApi] = Api(33, "AlterConfigs", 0, 2, _BOTH)
 DESCRIBE_LOG_DIRS: Final[m.DescribeLogDirsApi] = Api(35, "DescribeLogDirs", 1, 5, _BROKERS)
@@ -127,6 +133,10 @@ BROKER_REGISTRATION: Final[m.BrokerRegistrationApi] = Api(
 )
 BROKER_HEARTBEAT: Final[m.BrokerHeartbeatApi] = Api(63, "BrokerHeartbeat", 0, 2, _CONTROLLERS)
 UNREGISTER_BROKER: Final[m.UnregisterBrokerApi] = Api(64, "UnregisterBroker", 0, 0, _BOTH)
+DESCRIBE_TRANSACTIONS: Final[m.DescribeTransactionsApi] = Api(
+    65, "DescribeTransactions", 0, 0, _BROKERS
+)
+LIST_TRANSACTIONS: Final[m.ListTransactionsApi] = Api(66, "ListTransactions", 0, 2, _BROKERS)
 ALLOCATE_PRODUCER_IDS: Final[m.AllocateProducerIdsApi] = Api(
     67, "AllocateProducerIds", 0, 0, _CONTROLLERS
 )

@@ -179,7 +179,13 @@ class Log(LogShortening):
         )
 
     async def append_marker(
-        self, producer_id: int, producer_epoch: int, marker: EndMarker, *, leader_epoch: int
+        self,
+        producer_id: int,
+        producer_epoch: int,
+        marker: EndMarker,
+        *,
+        leader_epoch: int,
+        bumps: bool = False,
     ) -> Appended:
         """End a producer's transaction, as its coordinator says."""
         async with self._turn:
@@ -192,7 +198,7 @@ class Log(LogShortening):
             )
             base_offset = self.log_end_offset
             batch = placed(header(data), base_offset, leader_epoch)
-            self.producers.admit_marker(batch, marker)
+            self.producers.admit_marker(batch, marker, bumps=bumps)
             if not self.epochs.knows(leader_epoch, base_offset):
                 await self.epochs.assign(leader_epoch, base_offset)
             segment = await self._segment_for(batch, now_ms)

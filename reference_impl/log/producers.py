@@ -141,12 +141,13 @@ class ProducerStates:
             )
         return None
 
-    def admit_marker(self, batch: Batch, marker: EndMarker) -> None:
-        """May a coordinator append this marker?"""
+    def admit_marker(self, batch: Batch, marker: EndMarker, *, bumps: bool = False) -> None:
+        """May a coordinator append this marker? ``bumps``: every end has an epoch of its own."""
         known = self.producers.get(batch.producer_id)
         if known is None:
             return
-        if not marker_epoch_fits(known.epoch, batch.producer_epoch):
+        ongoing = known.transaction_from is not None
+        if not marker_epoch_fits(known.epoch, batch.producer_epoch, ongoing, bumps):
             raise KafkaError(
                 ErrorCode.invalid_producer_epoch,
                 f"Epoch of producer {batch.producer_id} in {self.partition} is "

@@ -25,6 +25,7 @@ _MARKER_KEY = struct.Struct(">hh")
 _MARKER_VALUE = struct.Struct(">hi")
 _MARKER_VERSION = 0
 _ABORT, _COMMIT = 0, 1
+_LAST_EPOCH = (1 << 15) - 1
 
 
 class AbortedTransaction(NamedTuple):
@@ -65,8 +66,14 @@ def coordinator_epoch_fits(known: int, offered: int) -> bool:
 
 
 @decision("marker-epoch-fits")
-def marker_epoch_fits(known: int, offered: int) -> bool:
-    """Markers for a producer that was replaced are refused."""
+def marker_epoch_fits(known: int, offered: int, ongoing: bool, bumps: bool) -> bool:
+    """Markers for a producer that was replaced are refused.
+
+    Where every end of a transaction bumps the epoch, so is a late marker of the epoch of an open
+    one; a marker that is written again finds nothing open.
+    """
+    if bumps and ongoing:
+        return offered > known or offered == _LAST_EPOCH == known
     return offered >= known
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from reference_impl.kafka.batches import Bytes
 from reference_impl.kafka.errors import ErrorCode
 from reference_impl.log.log import Appended
+from reference_impl.log.transactions import EndMarker
 from reference_impl.partitions.writing import Ended
 from reference_impl.replication.partition import Partition
 from reference_impl.replication.watching import Watched
@@ -55,7 +56,20 @@ class LocalWriter:
     def __init__(self, replica: Partition) -> None:
         self._replica = replica
 
-    async def append(self, records: Bytes, *, acks: int, admit: Callable[[], None]) -> LocalPending:
+    async def append(
+        self, records: Bytes, *, acks: int, admit: Callable[[], None], verified: bool
+    ) -> LocalPending:
         """Append what a producer sent; ``admit`` raises once the log is not to be written."""
-        appended, leader_epoch = await self._replica.append(records, acks=acks, admit=admit)
+        appended, leader_epoch = await self._replica.append(
+            records, acks=acks, admit=admit, verified=verified
+        )
         return LocalPending(self._replica, appended, leader_epoch, acks)
+
+    async def append_marker(
+        self, producer_id: int, producer_epoch: int, marker: EndMarker, *, bumps: bool
+    ) -> LocalPending:
+        """End a producer's transaction, for all replicas."""
+        appended, leader_epoch = await self._replica.append_marker(
+            producer_id, producer_epoch, marker, bumps=bumps
+        )
+        return LocalPending(self._replica, appended, leader_epoch, ALL)

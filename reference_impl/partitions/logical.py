@@ -16,6 +16,7 @@ from reference_impl.decisions import decision
 from reference_impl.kafka.batches import Bytes
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.log.producers import Producer
+from reference_impl.log.transactions import EndMarker
 from reference_impl.metadata.image import PartitionState
 from reference_impl.partitions.local_writer import LocalWriter
 from reference_impl.partitions.routing import Refuse, Route, route_read
@@ -263,18 +264,46 @@ class LogicalPartition(Watched):
 
     # ── appending ────────────────────────────────────────────────────────────────────────────────
 
-    async def append(self, records: Bytes, *, acks: int, origin: Origin = Origin.CLIENT) -> Pending:
-        """Append what a producer sent; a KafkaError says why not."""
+    async def append(
+        self,
+        records: Bytes,
+        *,
+        acks: int,
+        origin: Origin = Origin.CLIENT,
+        verified: bool = False,
+    ) -> Pending:
+        """Append what a producer sent; a KafkaError says why not.
+
+        ``verified``: its coordinator says that it belongs to a transaction.
+        """
         chosen_for = self._standing_of_writers()
         kind = self._chosen(origin)
         if kind is WriterKind.LOCAL and self._writer is not None:
             admit = partial(self._must_write, origin, chosen_for)
-            return await self._writer.append(records, acks=acks, admit=admit)
+            return await self._writer.append(records, acks=acks, admit=admit, verified=verified)
         writers = [one.writer() for one in self.extensions]
         writer = next((one for one in writers if one is not None), None)
         if writer is None:
             raise KafkaError(ErrorCode.kafka_storage_error, f"nothing writes {kind} for {self}")
         return await writer.append(records, acks=acks, origin=origin)
+
+    async def append_marker(
+        self, producer_id: int, producer_epoch: int, marker: EndMarker, *, bumps: bool
+    ) -> Pending:
+        """End a producer's transaction in this partition; a KafkaError says why not."""
+        kind = self._chosen(Origin.MARKER)
+        if kind is not WriterKind.LOCAL or self._writer is None:
+            raise KafkaError(ErrorCode.kafka_storage_error, f"nothing marks {kind} for {self}")
+        return await self._writer.append_marker(producer_id, producer_epoch, marker, bumps=bumps)
+
+    def has_open_transaction(self, producer_id: int, producer_epoch: int) -> bool:
+        """Whether this producer has begun a transaction here, in this epoch."""
+        known = None
+        if self._replica is not None:
+            known = self._replica.log.producers.producers.get(producer_id)
+        if known is None or known.epoch != producer_epoch:
+            return False
+        return known.transaction_from is not None
 
     def _chosen(self, origin: Origin) -> WriterKind:
         chosen = choose_writer(self.boundary, self.role, origin)

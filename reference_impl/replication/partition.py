@@ -19,6 +19,7 @@ from uuid import UUID
 from reference_impl.kafka.batches import Bytes
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.log.log import Appended, Log
+from reference_impl.log.transactions import EndMarker
 from reference_impl.metadata.image import Broker, PartitionState
 from reference_impl.ports import Clock
 from reference_impl.replication.copying import Copy
@@ -40,6 +41,7 @@ from reference_impl.replication.events import PartitionEvents
 from reference_impl.replication.followers import Follower
 
 ANY_BROKER_EPOCH = -1
+ALL_REPLICAS = -1
 
 
 class Proposals(Protocol):
@@ -157,13 +159,29 @@ class Partition(Copy):
 
     # ── the leader's side ────────────────────────────────────────────────────────────────────────
 
+    async def append_marker(
+        self, producer_id: int, producer_epoch: int, marker: EndMarker, *, bumps: bool
+    ) -> tuple[Appended, int]:
+        """End a producer's transaction, and in which epoch; a KafkaError says why not."""
+        async with self._turn:
+            if not self.leads:
+                raise KafkaError(ErrorCode.not_leader_or_follower)
+            self._must_be_enough(ALL_REPLICAS)
+            leader_epoch = self.state.leader_epoch
+            appended = await self.log.append_marker(
+                producer_id, producer_epoch, marker, leader_epoch=leader_epoch, bumps=bumps
+            )
+            self._commit()
+        self.wake()
+        return appended, leader_epoch
+
     async def append(
-        self, records: Bytes, *, acks: int, admit: Callable[[], None]
+        self, records: Bytes, *, acks: int, admit: Callable[[], None], verified: bool = False
     ) -> tuple[Appended, int]:
         """Append what a producer sent, and in which epoch; a KafkaError says why not.
 
         ``admit`` is asked again when it is its turn, and raises it if this log is not to be
-        written any more.
+        written any more. ``verified``: it belongs to a transaction, its coordinator says.
         """
         self._must_be_enough(acks)
         state = self.state
@@ -173,7 +191,9 @@ class Partition(Copy):
             if self.state is not state:
                 self._must_be_enough(acks)
             leader_epoch = self.state.leader_epoch
-            appended = await self.log.append_examined(examined, leader_epoch=leader_epoch)
+            appended = await self.log.append_examined(
+                examined, leader_epoch=leader_epoch, verified=verified
+            )
             self._commit()
         self._around.events.appended(self, appended, len(records))
         self.wake()

@@ -1,5 +1,8 @@
 # Written by `python -m reference_impl.kafka.stubs` from kio's schemas.
 
+from .add_partitions_to_txn import AddPartitionsToTxnApi as AddPartitionsToTxnApi
+from .add_partitions_to_txn import AddPartitionsToTxnRequest as AddPartitionsToTxnRequest
+from .add_partitions_to_txn import AddPartitionsToTxnResponse as AddPartitionsToTxnResponse
 from .allocate_producer_ids import AllocateProducerIdsApi as AllocateProducerIdsApi
 from .allocate_producer_ids import AllocateProducerIdsRequest as AllocateProducerIdsRequest
 from .allocate_producer_ids import AllocateProducerIdsResponse as AllocateProducerIdsResponse
@@ -51,12 +54,21 @@ from .describe_producers import DescribeProducersResponse as DescribeProducersRe
 from .describe_topic_partitions import DescribeTopicPartitionsApi as DescribeTopicPartitionsApi
 from .describe_topic_partitions import DescribeTopicPartitionsRequest as DescribeTopicPartitionsRequest
 from .describe_topic_partitions import DescribeTopicPartitionsResponse as DescribeTopicPartitionsResponse
+from .describe_transactions import DescribeTransactionsApi as DescribeTransactionsApi
+from .describe_transactions import DescribeTransactionsRequest as DescribeTransactionsRequest
+from .describe_transactions import DescribeTransactionsResponse as DescribeTransactionsResponse
 from .elect_leaders import ElectLeadersApi as ElectLeadersApi
 from .elect_leaders import ElectLeadersRequest as ElectLeadersRequest
 from .elect_leaders import ElectLeadersResponse as ElectLeadersResponse
+from .end_txn import EndTxnApi as EndTxnApi
+from .end_txn import EndTxnRequest as EndTxnRequest
+from .end_txn import EndTxnResponse as EndTxnResponse
 from .fetch import FetchApi as FetchApi
 from .fetch import FetchRequest as FetchRequest
 from .fetch import FetchResponse as FetchResponse
+from .find_coordinator import FindCoordinatorApi as FindCoordinatorApi
+from .find_coordinator import FindCoordinatorRequest as FindCoordinatorRequest
+from .find_coordinator import FindCoordinatorResponse as FindCoordinatorResponse
 from .incremental_alter_configs import IncrementalAlterConfigsApi as IncrementalAlterConfigsApi
 from .incremental_alter_configs import IncrementalAlterConfigsRequest as IncrementalAlterConfigsRequest
 from .incremental_alter_configs import IncrementalAlterConfigsResponse as IncrementalAlterConfigsResponse
@@ -69,6 +81,9 @@ from .list_offsets import ListOffsetsResponse as ListOffsetsResponse
 from .list_partition_reassignments import ListPartitionReassignmentsApi as ListPartitionReassignmentsApi
 from .list_partition_reassignments import ListPartitionReassignmentsRequest as ListPartitionReassignmentsRequest
 from .list_partition_reassignments import ListPartitionReassignmentsResponse as ListPartitionReassignmentsResponse
+from .list_transactions import ListTransactionsApi as ListTransactionsApi
+from .list_transactions import ListTransactionsRequest as ListTransactionsRequest
+from .list_transactions import ListTransactionsResponse as ListTransactionsResponse
 from .metadata import MetadataApi as MetadataApi
 from .metadata import MetadataRequest as MetadataRequest
 from .metadata import MetadataResponse as MetadataResponse
@@ -81,3 +96,6 @@ from .produce import ProduceResponse as ProduceResponse
 from .unregister_broker import UnregisterBrokerApi as UnregisterBrokerApi
 from .unregister_broker import UnregisterBrokerRequest as UnregisterBrokerRequest
 from .unregister_broker import UnregisterBrokerResponse as UnregisterBrokerResponse
+from .write_txn_markers import WriteTxnMarkersApi as WriteTxnMarkersApi
+from .write_txn_markers import WriteTxnMarkersRequest as WriteTxnMarkersRequest
+from .write_txn_markers import WriteTxnMarkersResponse as WriteTxnMarkersResponse

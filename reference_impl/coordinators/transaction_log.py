@@ -1,0 +1,117 @@
+"""The transactions of one partition of ``__transaction_state``, while this broker leads it.
+
+They are read once from the log when leadership begins, and belong to that leader epoch, which is
+the coordinator's epoch in every marker. A change is appended, and true once it is committed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from reference_impl.coordinators.transaction_records import (
+    UnknownRecord,
+    id_of,
+    key_of,
+    read_value,
+    value_of,
+)
+from reference_impl.coordinators.transactions import Transaction, TransactionState
+from reference_impl.decisions import decision
+from reference_impl.kafka.batches import batches
+from reference_impl.kafka.errors import ErrorCode, KafkaError
+from reference_impl.kafka.records import build_batch, records
+from reference_impl.partitions.logical import LogicalPartition
+from reference_impl.partitions.writing import acknowledged
+
+ALL = -1
+_READ_BYTES = 1 << 20
+
+
+@dataclass(slots=True, kw_only=True)
+class Entry:
+    """A transactional id. ``pending`` is the state it is on its way to."""
+
+    transaction: Transaction
+    pending: TransactionState | None = None
+    failed_fence: bool = False  # the epoch was bumped, and that could not be written
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Led:
+    """A partition that this broker leads, in one leader epoch."""
+
+    index: int
+    epoch: int
+    entries: dict[str, Entry] = field(default_factory=dict)
+    loaded: bool = False
+
+
+@decision("coordinator-error")
+def coordinator_error(error: ErrorCode) -> ErrorCode:
+    """What a client is told of an append to the coordinator's log that failed: to try again, here
+    or at another coordinator."""
+    match error:
+        case (
+            ErrorCode.unknown_topic_or_partition
+            | ErrorCode.not_enough_replicas
+            | ErrorCode.not_enough_replicas_after_append
+            | ErrorCode.request_timed_out
+        ):
+            return ErrorCode.coordinator_not_available
+        case ErrorCode.not_leader_or_follower | ErrorCode.kafka_storage_error:
+            return ErrorCode.not_coordinator
+        case ErrorCode.message_too_large | ErrorCode.record_list_too_large:
+            return ErrorCode.unknown_server_error
+        case _:
+            return error
+
+
+async def load(partition: LogicalPartition, led: Led) -> None:
+    """Read what the log says, from its beginning to its end; the last record of an id counts."""
+    replica = partition.replica
+    if replica is None:
+        raise KafkaError(ErrorCode.not_leader_or_follower)
+    log = replica.log
+    offset, found = log.log_start_offset, dict[str, Entry]()
+    while offset < log.log_end_offset:
+        data = await log.read(
+            offset, max_bytes=_READ_BYTES, upto=log.log_end_offset, at_least_one=True
+        )
+        if not data:
+            break
+        for at, batch in batches(data):
+            offset = batch.next_offset
+            for record in records(data, at) if not batch.control else ():
+                _take(found, record.key or b"", record.value)
+    led.entries = found
+    led.loaded = True
+
+
+def _take(found: dict[str, Entry], key: bytes, value: bytes | None) -> None:
+    try:
+        transactional_id = id_of(key)
+        if value is None:
+            found.pop(transactional_id, None)
+        else:
+            found[transactional_id] = Entry(transaction=read_value(transactional_id, value))
+    except UnknownRecord:
+        return  # of a version that came later
+
+
+async def write(
+    partition: LogicalPartition,
+    transactional_id: str,
+    to: Transaction | None,
+    *,
+    now_ms: int,
+    timeout_s: float,
+) -> ErrorCode:
+    """Append what a transaction is to be, None if it is to be forgotten; what became of it."""
+    value = None if to is None else value_of(to)
+    batch = build_batch([(now_ms, key_of(transactional_id), value)])
+    try:
+        pending = await partition.append(batch, acks=ALL)
+    except KafkaError as error:
+        return coordinator_error(error.code)
+    ended = await acknowledged([pending], timeout_s=timeout_s)
+    return coordinator_error(ended[0].error)
