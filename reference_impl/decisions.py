@@ -40,6 +40,7 @@ AREAS = (
     "reference_impl.control_plane.boundary",
     "reference_impl.control_plane.sql_decisions",
     "reference_impl.broker.transactional_produce",
+    "reference_impl.coordinators.ending",
     "reference_impl.coordinators.markers",
     "reference_impl.coordinators.placement",
     "reference_impl.coordinators.transaction_log",

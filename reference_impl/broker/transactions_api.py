@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from reference_impl.broker.answering import answering
 from reference_impl.broker.node import Node
+from reference_impl.coordinators.ending import Ending
 from reference_impl.coordinators.transactions import (
     BUMPS_EPOCHS,
-    Ending,
     Partition,
     ProducerIdEpoch,
     Transaction,

@@ -15,6 +15,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from dataclasses import dataclass
 
+from reference_impl.coordinators.ending import Ending, completed, end_transaction
 from reference_impl.coordinators.markers import Markers
 from reference_impl.coordinators.placement import TRANSACTION_STATE, coordinated_by
 from reference_impl.coordinators.transaction_log import Entry, Led, load, write
@@ -24,7 +25,6 @@ from reference_impl.coordinators.transactions import (
     NO_PRODUCER_ID,
     PREPARED,
     Answered,
-    Ending,
     Moves,
     Partition,
     ProducerIdEpoch,
@@ -32,8 +32,6 @@ from reference_impl.coordinators.transactions import (
     Transaction,
     TransactionState,
     add_partitions,
-    completed,
-    end_transaction,
     expired,
     fenced,
     init_producer,

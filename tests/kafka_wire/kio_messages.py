@@ -10,7 +10,7 @@ import dataclasses
 import datetime
 import io
 import uuid
-from typing import Any
+from typing import Any, get_args
 
 from hypothesis import strategies as st
 from kio.schema.errors import ErrorCode
@@ -90,7 +90,10 @@ def values(draw: st.DrawFn, codec: Codec, annotation: Any, field: Field) -> tupl
         return None, None
     size = draw(st.integers(0, 2)) if field.array else 1
     if field.struct is None:
-        ours = [draw(primitives(field.kind)) for _ in range(size)]
+        drawable = primitives(field.kind)
+        if field.kind == "datetime_i64" and type(None) not in get_args(annotation):
+            drawable = drawable.filter(lambda one: one >= 0)
+        ours = [draw(drawable) for _ in range(size)]
         theirs = [as_kio(field.kind, value) for value in ours]
     else:
         drawn = [draw(pairs(codec, entity_in(annotation))) for _ in range(size)]

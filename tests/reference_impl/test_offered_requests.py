@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from reference_impl.broker.broker import ANSWERING
 from reference_impl.controller.controller import FLOWS
-from reference_impl.kafka.apis import API_VERSIONS, BROKER, CONTROLLER, FETCH, offered_by
+from reference_impl.kafka.apis import (
+    API_VERSIONS,
+    BROKER,
+    CONTROLLER,
+    FETCH,
+    PRODUCE,
+    offered_by,
+)
 
 EVERYBODY = {FETCH, API_VERSIONS}
 
 
 def test_brokers_answer_what_they_offer_and_nothing_else() -> None:
-    assert set(offered_by(BROKER)) == {*ANSWERING, *EVERYBODY}
+    assert set(offered_by(BROKER)) == {*ANSWERING, *EVERYBODY, PRODUCE}
 
 
 def test_the_controller_answers_what_it_offers_and_nothing_else() -> None:

@@ -45,6 +45,9 @@ def test_every_migration_is_listed() -> None:
 def test_every_module_is_in_the_list_of_files() -> None:
     modules = {path.relative_to(HOME).as_posix() for path in HOME.rglob("*.py")}
     listed = {*WORDS, *CLUSTER.split("`")[1::2]}
+    for page in HOME.glob("*/README.md"):
+        words = page.read_text("utf-8").split("`")[1::2]
+        listed |= {f"{page.parent.name}/{word}" for word in words}
     assert {name for name in modules if not name.endswith("__init__.py")} <= listed
 
 
