@@ -51,6 +51,9 @@ AREAS = (
     "reference_impl.metadata.visible",
     "reference_impl.replication.decisions",
     "reference_impl.replication.following",
+    "reference_impl.tiered.index_cache",
+    "reference_impl.tiered.reader_pool",
+    "reference_impl.tiered.remote_indexes",
 )
 
 
