@@ -54,6 +54,8 @@ AREAS = (
     "reference_impl.tiered.index_cache",
     "reference_impl.tiered.reader_pool",
     "reference_impl.tiered.remote_indexes",
+    "reference_impl.tiered.selecting",
+    "reference_impl.tiered.timestamps",
     "reference_impl.tiered.decisions",
     "reference_impl.tiered.extension",
     "reference_impl.tiered.life_cycles",

@@ -67,6 +67,9 @@ class Lines(Enum):
         "{partition} cannot copy the segment at {start}: no producer snapshot of its end",
     )
     REMOTE_TASK_FAILED = _Line(WARN, _REMOTE, "{partition} {task} failed: retry={attempt} {why}")
+    TIERED_STORAGE_NOT_AVAILABLE = _Line(
+        WARN, _REMOTE, "{partition} TIERED_STORAGE_NOT_AVAILABLE for a reader: {why}"
+    )
     UNKNOWN_SETTING = _Line(WARN, _REMOTE, "{name} is not known, and has no effect; see {known}")
 
 
