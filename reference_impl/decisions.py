@@ -52,6 +52,7 @@ AREAS = (
     "reference_impl.replication.decisions",
     "reference_impl.replication.following",
     "reference_impl.tiered.life_cycles",
+    "reference_impl.tiered.partitioner",
     "reference_impl.tiered.segment_cache",
 )
 
