@@ -58,6 +58,7 @@ AREAS = (
     "reference_impl.tiered.extension",
     "reference_impl.tiered.life_cycles",
     "reference_impl.tiered.lineage",
+    "reference_impl.tiered.partitioner",
     "reference_impl.tiered.segment_cache",
 )
 
