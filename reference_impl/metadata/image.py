@@ -29,6 +29,7 @@ from reference_impl.metadata.records import (
     PartitionChanged,
     PartitionCreated,
     ProducerIdsAllocated,
+    RemoteTopicStopped,
     ResourceType,
     TopicCreated,
     TopicDeleted,
@@ -92,6 +93,21 @@ class Topic:
     partitions: dict[int, PartitionState] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovingTopic:
+    """A deleted topic whose brokers may still write remote data.
+
+    ``offset`` is that of its deletion in the metadata log: a broker that has read so far has
+    stopped.
+    """
+
+    name: str
+    topic_id: UUID
+    partitions: tuple[int, ...]
+    replicas: tuple[int, ...]  # of any of its partitions
+    offset: int
+
+
 class Image:
     """The cluster as of ``offset``, the offset of the last record applied (−1: none yet)."""
 
@@ -100,6 +116,7 @@ class Image:
         self.brokers: dict[int, Broker] = {}
         self.topics: dict[str, Topic] = {}
         self.topic_ids: dict[UUID, str] = {}
+        self.removing: dict[UUID, RemovingTopic] = {}
         self.next_producer_id = 0
         self._configs: dict[tuple[int, str], dict[str, str]] = {}
 
@@ -173,6 +190,19 @@ class Image:
         del self.topics[topic.name]
         del self.topic_ids[record.topic_id]
         self._configs.pop((ResourceType.TOPIC, topic.name), None)
+        if record.remote:
+            states = topic.partitions.values()
+            self.removing[record.topic_id] = RemovingTopic(
+                name=topic.name,
+                topic_id=record.topic_id,
+                partitions=tuple(topic.partitions),
+                replicas=tuple(sorted({one for state in states for one in state.replicas})),
+                offset=self.offset + 1,
+            )
+
+    def _remote_topic_stopped(self, record: RemoteTopicStopped) -> None:
+        if self.removing.pop(record.topic_id, None) is None:
+            raise ImageError(f"the topic {record.topic_id} is not being removed")
 
     def _topic(self, topic_id: UUID) -> Topic:
         topic = self.topic_by_id(topic_id)
@@ -242,6 +272,7 @@ _APPLY: dict[type[Any], Callable[[Image, Any], None]] = {
     BrokerUnregistered: Image._broker_unregistered,
     TopicCreated: Image._topic_created,
     TopicDeleted: Image._topic_deleted,
+    RemoteTopicStopped: Image._remote_topic_stopped,
     PartitionCreated: Image._partition_created,
     PartitionChanged: Image._partition_changed,
     ConfigSet: Image._config_set,

@@ -78,9 +78,20 @@ class TopicCreated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicDeleted:
-    """A topic, its partitions and its configurations are gone."""
+    """A topic, its partitions and its configurations are gone.
+
+    With ``remote`` its remote data is not: that is removed once no broker can add to it.
+    """
 
     name: str
+    topic_id: UUID
+    remote: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteTopicStopped:
+    """No broker writes remote data of a deleted topic any more: it may be removed."""
+
     topic_id: UUID
 
 
@@ -140,6 +151,7 @@ MetadataRecord = (
     | BrokerUnregistered
     | TopicCreated
     | TopicDeleted
+    | RemoteTopicStopped
     | PartitionCreated
     | PartitionChanged
     | ConfigSet
@@ -152,6 +164,7 @@ RECORDS: tuple[type[Any], ...] = (
     BrokerUnregistered,
     TopicCreated,
     TopicDeleted,
+    RemoteTopicStopped,
     PartitionCreated,
     PartitionChanged,
     ConfigSet,
