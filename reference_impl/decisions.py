@@ -51,6 +51,8 @@ AREAS = (
     "reference_impl.metadata.visible",
     "reference_impl.replication.decisions",
     "reference_impl.replication.following",
+    "reference_impl.tiered.life_cycles",
+    "reference_impl.tiered.segment_cache",
 )
 
 

@@ -115,3 +115,10 @@ MetadataEvent = (
     RemoteLogSegmentMetadata | RemoteLogSegmentMetadataUpdate | RemotePartitionDeleteMetadata
 )
 """What is published about remote storage, in one order per user partition."""
+
+
+def partition_of(event: MetadataEvent) -> TopicIdPartition:
+    """The user partition that an event is about."""
+    if isinstance(event, RemotePartitionDeleteMetadata):
+        return event.partition
+    return event.segment_id.partition
