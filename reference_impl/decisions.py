@@ -51,7 +51,10 @@ AREAS = (
     "reference_impl.metadata.visible",
     "reference_impl.replication.decisions",
     "reference_impl.replication.following",
+    "reference_impl.tiered.aux_decisions",
+    "reference_impl.tiered.decisions",
     "reference_impl.tiered.life_cycles",
+    "reference_impl.tiered.lineage",
     "reference_impl.tiered.segment_cache",
 )
 
