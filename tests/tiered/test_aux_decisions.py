@@ -85,7 +85,8 @@ def test_the_tables_of_the_document(
     epoch = epoch_before_elo(elo, elo_epoch, EpochEnd(epoch=earlier[0], end_offset=earlier[1]))
     chosen = segment_before_elo(segments, epoch, elo)
 
-    assert chosen is not None and (chosen.start_offset, chosen.end_offset) == found
+    assert chosen is not None
+    assert (chosen.start_offset, chosen.end_offset) == found
     assert epochs_before_elo(entries(object_), 0, elo, elo_epoch) == entries(epochs)
     source = producers_before_elo(chosen, segments, entries(epochs), 0, elo)
     assert source == (chosen, elo)  # its own snapshot, and nothing to replay
