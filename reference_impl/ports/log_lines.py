@@ -15,11 +15,14 @@ from typing import Final, NamedTuple
 from reference_impl.ports.clock import Clock
 
 INFO: Final = "INFO"
+WARN: Final = "WARN"
+ERROR: Final = "ERROR"
 
 _PARTITION: Final = "kafka.cluster.Partition"
 _LOG: Final = "org.apache.kafka.storage.internals.log.UnifiedLog"
 _HEARTBEATS: Final = "org.apache.kafka.controller.ClusterControlManager"
 _LIFE: Final = "kafka.server.BrokerLifecycleManager"
+_REMOTE: Final = "kafka.log.remote.RemoteLogManager"
 
 
 class _Line(NamedTuple):
@@ -52,6 +55,19 @@ class Lines(Enum):
     READY = _Line(INFO, _LIFE, "the broker is unfenced: broker_epoch={epoch}")
     STOPPING = _Line(INFO, _LIFE, "controlled shutdown: no partition is led from here any more")
     STOPPED = _Line(INFO, _LIFE, "shutdown completed")
+    SEGMENT_COPIED = _Line(
+        INFO, _REMOTE, "{partition} copied a segment: id={id} start={start} end={end} bytes={size}"
+    )
+    SEGMENT_DELETED = _Line(
+        INFO, _REMOTE, "{partition} deleted a remote segment: id={id} start={start} end={end}"
+    )
+    NO_SNAPSHOT = _Line(
+        ERROR,
+        _REMOTE,
+        "{partition} cannot copy the segment at {start}: no producer snapshot of its end",
+    )
+    REMOTE_TASK_FAILED = _Line(WARN, _REMOTE, "{partition} {task} failed: retry={attempt} {why}")
+    UNKNOWN_SETTING = _Line(WARN, _REMOTE, "{name} is not known, and has no effect; see {known}")
 
 
 class NodeLog:
