@@ -53,8 +53,11 @@ AREAS = (
     "reference_impl.replication.following",
     "reference_impl.tiered.aux_decisions",
     "reference_impl.tiered.decisions",
+    "reference_impl.tiered.index_cache",
     "reference_impl.tiered.life_cycles",
     "reference_impl.tiered.lineage",
+    "reference_impl.tiered.reader_pool",
+    "reference_impl.tiered.remote_indexes",
     "reference_impl.tiered.segment_cache",
 )
 
