@@ -14,7 +14,6 @@ other partitions go on.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Sequence
 from typing import NoReturn
 
@@ -129,7 +128,7 @@ class AuxiliaryState:
             return segment_before_elo(known, epoch, elo)
 
         caught_up = asyncio.get_running_loop().create_task(self._tier.metadata.caught_up(where))
-        caught_up.add_done_callback(lambda _: self._applied.wake())
+        caught_up.add_done_callback(self._caught_up)
 
         def decided() -> bool:
             return caught_up.done() or look() is not None
@@ -143,11 +142,14 @@ class AuxiliaryState:
                 found = look()
         finally:
             caught_up.cancel()
-            with contextlib.suppress(RemoteStorageException, asyncio.CancelledError):
-                await caught_up
         if found is None:
             _stale(where, elo)
         return found
+
+    def _caught_up(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled():
+            task.exception()  # told to who waits, if anyone still does
+        self._applied.wake()
 
     # What it says.
 
