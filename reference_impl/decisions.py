@@ -53,6 +53,7 @@ AREAS = (
     "reference_impl.replication.following",
     "reference_impl.tiered.aux_decisions",
     "reference_impl.tiered.decisions",
+    "reference_impl.tiered.extension",
     "reference_impl.tiered.index_cache",
     "reference_impl.tiered.life_cycles",
     "reference_impl.tiered.lineage",

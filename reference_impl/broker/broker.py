@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 
 from reference_impl.broker import cluster_api, configs_api, metadata_api
@@ -101,7 +101,7 @@ async def _run(node: Node, ports: Ports, settings: BrokerSettings) -> None:
         with contextlib.suppress(asyncio.CancelledError):
             for task in running:
                 await task
-        await node.partitions.stop()
+        await node.partitions.stop(clean=clean)
         if clean:
             await node.replicas.stop(clean=True, caught_up=node.unfenced.is_set())
             for peer in (node.controller, metadata_peer, heartbeat_peer):
@@ -153,6 +153,7 @@ def _storages(
     metrics: Registry,
     factories: Sequence[StorageFactory],
     listening: Callable[[], Address],
+    checkpoint: Callable[[], Awaitable[None]],
 ) -> list[Storage]:
     context = StorageContext(
         ports=ports,
@@ -163,13 +164,22 @@ def _storages(
         layers=lambda: BrokerLayers.of(image, settings.node_id, settings.properties),
         metrics=metrics,
         listening=listening,
+        checkpoint=checkpoint,
     )
     return [make(context) for make in factories]
 
 
 def _node(ports: Ports, settings: BrokerSettings, factories: Sequence[StorageFactory]) -> Node:
     image, metrics = Image(), Registry()
-    storages = _storages(ports, settings, image, metrics, factories, lambda: node.listening)
+    storages = _storages(
+        ports,
+        settings,
+        image,
+        metrics,
+        factories,
+        lambda: node.listening,
+        lambda: node.replicas.write_checkpoints(),
+    )
     controller = Peer(ports.network, settings.controller, f"broker-{settings.node_id}")
     layers = BrokerLayers.of(image, settings.node_id, settings.properties)
     number = layers.number

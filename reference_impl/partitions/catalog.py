@@ -6,7 +6,7 @@ partition its state and replica, and tells participants what changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
@@ -68,6 +68,14 @@ class Storage(Protocol):
         """What knows their bounds."""
         ...
 
+    async def stop(self, *, clean: bool) -> None:
+        """End at once what runs for it; ``clean``: also write down what spares the next start."""
+        ...
+
+
+async def no_checkpoint() -> None:
+    """Where there are no logs."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageContext:
@@ -75,7 +83,8 @@ class StorageContext:
 
     ``image`` is what the broker knows of the cluster, and changes; ``layers`` gives its
     configuration as it is now. ``listening`` is where it answers, once it does: a storage that
-    talks to its own broker asks when it is told of the first partition.
+    talks to its own broker asks when it is told of the first partition. ``checkpoint`` writes down,
+    for good, where the logs start.
     """
 
     ports: Ports
@@ -86,6 +95,7 @@ class StorageContext:
     layers: Callable[[], BrokerLayers]
     metrics: Registry
     listening: Callable[[], Address]
+    checkpoint: Callable[[], Awaitable[None]] = no_checkpoint
 
 
 StorageFactory = Callable[[StorageContext], Storage]
@@ -125,6 +135,7 @@ class Partitions:
         self._told: dict[Key, dict[type[Event], Event]] = {}
         self.stores: dict[RegionKind, Store] = {RegionKind.LOCAL: LocalStore()}
         self.authorities: dict[RegionKind, Authority] = {}
+        self._storages = tuple(storages)
         for one in storages:
             self.stores.update(one.stores)
             self.authorities.update(one.authorities)
@@ -163,9 +174,11 @@ class Partitions:
             gone.become(gone.state, None)
             self.participants.tell(gone, Deleted())
 
-    async def stop(self) -> None:
-        """Participants hear of nothing any more."""
+    async def stop(self, *, clean: bool) -> None:
+        """Participants hear of nothing any more, and storages end."""
         await self.participants.stop()
+        for one in self._storages:
+            await one.stop(clean=clean)
 
     async def _refuse(self, partition: LogicalPartition, leader_epoch: int, why: str) -> None:
         if partition.replica is not None:

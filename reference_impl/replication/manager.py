@@ -173,6 +173,10 @@ class ReplicaManager:
                 marker = checkpoints.marker_of(self._broker_epoch())
                 await replace_file(self._ports.disk, checkpoints.CLEAN_SHUTDOWN, marker)
 
+    async def write_checkpoints(self) -> None:
+        """Write down, for good, how the logs are."""
+        await self._checkpoints.write()
+
     # ── roles ────────────────────────────────────────────────────────────────────────────────────
 
     async def apply(self) -> None:
@@ -197,6 +201,7 @@ class ReplicaManager:
             config = self._config(topic_name)
             partition.min_insync_replicas = config.min_insync_replicas
             partition.log.config = config.log
+            partition.log.older_elsewhere = self._elsewhere.older(topic_name)
             await partition.take(state)
             self._partitions[key] = partition
             self._checkpoints.opened((topic_name, partition.index))

@@ -126,6 +126,9 @@ class ToyTier:
     def stores(self) -> dict[RegionKind, Store]:
         return {RegionKind.TIERED: cast(Store, self)}
 
+    async def stop(self, *, clean: bool) -> None:
+        return
+
     @property
     def authorities(self) -> dict[RegionKind, Authority]:
         return {}
