@@ -59,6 +59,7 @@ AREAS = (
     "reference_impl.tiered.lineage",
     "reference_impl.tiered.reader_pool",
     "reference_impl.tiered.remote_indexes",
+    "reference_impl.tiered.remover",
     "reference_impl.tiered.segment_cache",
 )
 

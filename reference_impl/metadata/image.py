@@ -117,8 +117,14 @@ class Image:
         self.topics: dict[str, Topic] = {}
         self.topic_ids: dict[UUID, str] = {}
         self.removing: dict[UUID, RemovingTopic] = {}
+        self.stopped: dict[UUID, RemovingTopic] = {}  # nothing is added to their remote data
         self.next_producer_id = 0
         self._configs: dict[tuple[int, str], dict[str, str]] = {}
+        self._watchers: list[Callable[[MetadataRecord], None]] = []
+
+    def watch(self, applied: Callable[[MetadataRecord], None]) -> None:
+        """Call this after every record."""
+        self._watchers.append(applied)
 
     def partition(self, topic: str, index: int) -> PartitionState | None:
         """The state of a partition, if there is one."""
@@ -148,6 +154,8 @@ class Image:
         """Take the next record of the log in."""
         _APPLY[type(record)](self, record)
         self.offset += 1
+        for applied in self._watchers:
+            applied(record)
 
     def _broker_registered(self, record: BrokerRegistered) -> None:
         self.brokers[record.broker_id] = Broker(
@@ -201,8 +209,10 @@ class Image:
             )
 
     def _remote_topic_stopped(self, record: RemoteTopicStopped) -> None:
-        if self.removing.pop(record.topic_id, None) is None:
+        topic = self.removing.pop(record.topic_id, None)
+        if topic is None:
             raise ImageError(f"the topic {record.topic_id} is not being removed")
+        self.stopped[record.topic_id] = topic
 
     def _topic(self, topic_id: UUID) -> Topic:
         topic = self.topic_by_id(topic_id)

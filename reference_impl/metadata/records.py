@@ -19,6 +19,7 @@ from typing import Any, TypeVar, get_type_hints
 from uuid import UUID
 
 NO_LEADER = -1
+CONTROLLER_EPOCH = 0  # there is one controller, and it never disagrees with itself
 LOST_DIRECTORY = UUID(int=2)  # Kafka's reserved id: no replica can be there (KIP-858)
 
 

@@ -74,6 +74,7 @@ class Lines(Enum):
     AUX_STATE_WAITS = _Line(
         WARN, _REMOTE, "{partition} auxiliary state not built yet: seconds={seconds}"
     )
+    PARTITION_REMOVED = _Line(INFO, _REMOTE, "{partition} has no remote data any more: id={id}")
 
 
 class NodeLog:
