@@ -68,6 +68,13 @@ class Lines(Enum):
     )
     REMOTE_TASK_FAILED = _Line(WARN, _REMOTE, "{partition} {task} failed: retry={attempt} {why}")
     UNKNOWN_SETTING = _Line(WARN, _REMOTE, "{name} is not known, and has no effect; see {known}")
+    AUX_STATE_FAILED = _Line(
+        WARN, _REMOTE, "{partition} auxiliary state not built: retry={attempt} {why}"
+    )
+    AUX_STATE_WAITS = _Line(
+        WARN, _REMOTE, "{partition} auxiliary state not built yet: seconds={seconds}"
+    )
+    PARTITION_REMOVED = _Line(INFO, _REMOTE, "{partition} has no remote data any more: id={id}")
 
 
 class NodeLog:
