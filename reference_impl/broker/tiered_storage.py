@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from reference_impl.metadata.effective import BrokerLayers
 from reference_impl.partitions.catalog import Storage, StorageContext, StorageFactory
 from reference_impl.ports.log_lines import Lines
+from reference_impl.tiered.aux_state import AuxiliaryState
+from reference_impl.tiered.index_cache import IndexCache
 from reference_impl.tiered.manager import RemoteLogManager
 from reference_impl.tiered.metadata import RemoteLogMetadataManager
-from reference_impl.tiered.meters import TieredMeters
+from reference_impl.tiered.meters import READER_IDLE, READER_QUEUE, TieredMeters
 from reference_impl.tiered.plug_ins import (
     load_class,
     metadata_class_name,
@@ -21,6 +23,9 @@ from reference_impl.tiered.plug_ins import (
     storage_class_name,
     storage_configs,
 )
+from reference_impl.tiered.reader_pool import ReaderPool
+from reference_impl.tiered.remote_indexes import RemoteIndexes
+from reference_impl.tiered.remover import RemotePartitionRemover
 from reference_impl.tiered.settings import (
     METADATA_PATH,
     RENAMED,
@@ -46,6 +51,10 @@ def tiered_storage(
     context: StorageContext, *, make_metadata: MakeMetadata | None = None
 ) -> Storage:
     """The remote log manager; ConfigError if its configuration is not one it can start with."""
+
+    def settings() -> TieredSettings:
+        return TieredSettings.of(context.layers())
+
     layers = context.layers()
     check_broker(layers)
     for name, known in RENAMED.items():
@@ -53,18 +62,39 @@ def tiered_storage(
             context.ports.log(Lines.UNKNOWN_SETTING, name=name, known=known)
     storage = _storage(context, layers)
     metadata = (make_metadata or _metadata)(context)
+    cache = IndexCache(context.ports.disk, "", lambda: settings().index_cache_bytes)
+    indexes = RemoteIndexes(storage, cache)
     tier = Tier(
         ports=context.ports,
         storage=storage,
         metadata=metadata,
         meters=TieredMeters(context.metrics),
-        settings=lambda: TieredSettings.of(context.layers()),
+        settings=settings,
         topics=lambda: TopicSettings(context.image, context.layers()),
         checkpoint=context.checkpoint,
+        forget_indexes=indexes.drop,
     )
+    pool = _reader_pool(tier)
     return RemoteLogManager(
-        tier, stores={}, configure=lambda: _configure_metadata(context, metadata)
+        tier,
+        stores={},
+        remote_aux=AuxiliaryState(tier, pool),
+        services=[RemotePartitionRemover(tier, context.image)],
+        configure=lambda: _configure_metadata(context, metadata),
     )
+
+
+def _reader_pool(tier: Tier) -> ReaderPool:
+    """The readers of remote segments, and their two metrics."""
+    now_ns = tier.ports.clock.monotonic_ns
+    pool = ReaderPool(
+        lambda: tier.settings().reader_threads,
+        lambda: tier.settings().reader_max_pending_tasks,
+        now_ns,
+    )
+    tier.meters.gauge(READER_QUEUE, lambda: pool.task_queue_size)
+    tier.meters.idle(READER_IDLE, pool, lambda: tier.settings().reader_threads, now_ns)
+    return pool
 
 
 def _storage(context: StorageContext, layers: BrokerLayers) -> RemoteStorageManager:

@@ -4,7 +4,8 @@
       ► COPY_SEGMENT_STARTED ► copy ► COPY_SEGMENT_FINISHED
 
 A copy that failed is deleted, and then made again under another id: in an outage there is one such
-copy, however long it lasts. A segment that cannot be copied keeps back all behind it. A leader that was replaced finishes the copy in hand and begins no other (C-36).
+copy, however long it lasts. A segment that cannot be copied keeps back all behind it. A leader that
+was replaced finishes the copy in hand and begins no other (C-36).
 
 Whether a copy is finished must never be a guess, since local segments are removed on the strength
 of it. So one whose last event has no answer stays this broker's own: it is published again, which
