@@ -7,6 +7,8 @@ it knows too much is cut when the log is opened.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from reference_impl.log.checkpoints import CorruptCheckpoint, read_checkpoint, write_checkpoint
 from reference_impl.log.decisions import (
     EpochEntry,
@@ -32,14 +34,8 @@ class LeaderEpochs:
     async def load(cls, disk: Disk, directory: str) -> LeaderEpochs:
         """What the file says; CorruptCheckpoint if it says nothing one can make sense of."""
         epochs = cls(disk, directory)
-        entries: tuple[EpochEntry, ...] = ()
-        for line in await read_checkpoint(disk, epochs._path) or ():
-            epoch, _, start_offset = line.partition(" ")
-            try:
-                entries = epochs_with(entries, EpochEntry(int(epoch), int(start_offset)))
-            except ValueError as error:
-                raise CorruptCheckpoint(f"{epochs._path}: no epoch: {line!r}") from error
-        epochs.entries = entries
+        lines = await read_checkpoint(disk, epochs._path)
+        epochs.entries = epochs_of_lines(lines or (), epochs._path)
         return epochs
 
     @property
@@ -91,3 +87,15 @@ class LeaderEpochs:
         lines = [f"{entry.epoch} {entry.start_offset}" for entry in entries]
         await write_checkpoint(self._disk, self._path, lines)
         self.entries = entries
+
+
+def epochs_of_lines(lines: Iterable[str], path: str) -> tuple[EpochEntry, ...]:
+    """The epochs that a checkpoint has; CorruptCheckpoint where a line is none."""
+    entries: tuple[EpochEntry, ...] = ()
+    for line in lines:
+        epoch, _, start_offset = line.partition(" ")
+        try:
+            entries = epochs_with(entries, EpochEntry(int(epoch), int(start_offset)))
+        except ValueError as error:
+            raise CorruptCheckpoint(f"{path}: no epoch: {line!r}") from error
+    return entries

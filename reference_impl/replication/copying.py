@@ -151,6 +151,24 @@ class Copy(Watched):
             elif start > asked.offset:
                 await self.log.restart_at(start)
 
+    async def empty_at(self, offset: int, *, asked: FollowerPosition) -> FollowerPosition | None:
+        """Empty the log, and have it begin and end at the leader's log start; where it is then.
+
+        Held there, a crash costs nothing: the next fetch is told again what is elsewhere. None
+        unless as above.
+        """
+        async with self._turn:
+            if self.leads or self.position != asked:
+                return None
+            log = self.log
+            if (log.log_start_offset, log.log_end_offset, log.epochs.entries) != (
+                offset,
+                offset,
+                (),
+            ):
+                await log.restart_at(offset)
+            return self.position
+
     async def begin_at(self, point: RestartPoint, *, asked: FollowerPosition) -> None:
         """Begin the log anew where what is known of the leader's ends; unless as above."""
         async with self._turn:

@@ -27,7 +27,8 @@ from reference_impl.partitions.views import Region, RegionKind
 from reference_impl.ports import Ports
 from reference_impl.ports.object_store import ObjectNotFound, StoreUnavailable
 from reference_impl.replication.copying import RestartPoint
-from reference_impl.replication.fetcher import KeptElsewhere, LeadersStart
+from reference_impl.replication.fetcher import KeptElsewhere
+from reference_impl.replication.leaders_log import LeadersLog, LeadersStart
 from reference_impl.replication.partition import Partition
 
 
@@ -104,7 +105,7 @@ class ToyTier:
         return KeptElsewhere(older=moves, remote_aux=self)
 
     async def build(
-        self, partition: Partition, *, leader_epoch: int, leader: LeadersStart
+        self, partition: Partition, *, leader: LeadersStart, ask: LeadersLog
     ) -> RestartPoint:
         """The epochs and producers of all that was copied, from the batches themselves."""
         extension = self.partitions[partition.topic][1]
