@@ -459,7 +459,7 @@ def test_readers_of_everything_and_of_plain_records_cost_no_transaction_index() 
         await transactions(bench)
         await bench.read(0)
         await bench.read(7, committed=True)
-        return [one for one in await bench.tier.ports.disk.names("remote-log-index-cache")]
+        return list(await bench.tier.ports.disk.names("remote-log-index-cache"))
 
     assert not [one for one in on_bench(story) if one.endswith(".txnindex")]
 
