@@ -57,6 +57,7 @@ AREAS = (
     "reference_impl.tiered.index_cache",
     "reference_impl.tiered.life_cycles",
     "reference_impl.tiered.lineage",
+    "reference_impl.tiered.partitioner",
     "reference_impl.tiered.reader_pool",
     "reference_impl.tiered.remote_indexes",
     "reference_impl.tiered.remover",

@@ -28,7 +28,7 @@ class SimulatedCluster:
         sim: Simulation,
         plan: DeploymentPlan,
         *,
-        storages: Sequence[StorageFactory] = (),
+        storages: Sequence[StorageFactory] | None = None,
     ) -> None:
         self.sim = sim
         self.plan = plan

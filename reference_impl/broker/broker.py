@@ -31,6 +31,7 @@ from reference_impl.broker.metered import MeteredFetches
 from reference_impl.broker.node import Node
 from reference_impl.broker.produce import produce
 from reference_impl.broker.settings import BrokerSettings
+from reference_impl.broker.tiered_storage import configured_storages
 from reference_impl.kafka import apis
 from reference_impl.kafka.api_versions import api_versions_handler
 from reference_impl.kafka.client import Peer
@@ -56,10 +57,18 @@ from reference_impl.replication.manager import ReplicaManager, ReplicationSettin
 
 
 async def run_broker(
-    ports: Ports, settings: BrokerSettings, *, storages: Sequence[StorageFactory] = ()
+    ports: Ports, settings: BrokerSettings, *, storages: Sequence[StorageFactory] | None = None
 ) -> None:
-    """Be a broker until told to stop; ``storages`` are kept beside the logs on its disk."""
-    node = _node(ports, settings, storages)
+    """Be a broker until told to stop.
+
+    ``storages`` are kept beside the logs on its disk; if none are given, those that it is
+    configured to have.
+    """
+    node = _node(
+        ports,
+        settings,
+        configured_storages(settings.properties) if storages is None else storages,
+    )
     async with MetricsEndpoint.opened(node.metrics, ports.network, settings.metrics):
         await _run(node, ports, settings)
 

@@ -42,7 +42,8 @@ class TieredExtension(Extension):
     """A partition with remote segments. ``expire_soon`` has its expiry run before its time.
 
     ``copying`` are the copies that this broker has begun and not ended; ``in_doubt`` the one of
-    them that was published as finished, without an answer.
+    them that was published as finished, without an answer; ``failed`` the one that is to be deleted
+    before the segment is copied again.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class TieredExtension(Extension):
         self.id = TopicIdPartition(partition.topic_id, partition.topic, partition.index)
         self.copying: dict[RemoteLogSegmentId, RemoteLogSegmentMetadata] = {}
         self.in_doubt: RemoteLogSegmentMetadata | None = None
+        self.failed: RemoteLogSegmentMetadata | None = None
         self.sweeping = False  # a copy of an earlier leader is being taken for abandoned
         self._metadata = metadata
         self._expire_soon = expire_soon

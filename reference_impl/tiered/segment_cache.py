@@ -52,7 +52,7 @@ def epoch_ranges(
     ends = [entry.start_offset - 1 for entry in epochs[1:]] + [end_offset]
     ranges = (
         EpochRange(entry.epoch, max(entry.start_offset, start_offset), min(end, end_offset))
-        for entry, end in zip(epochs, ends, strict=True)
+        for entry, end in zip(epochs, ends, strict=False)
     )
     return tuple(one for one in ranges if one.first <= one.last)
 
@@ -120,6 +120,9 @@ class SegmentCache:
         """Take the next event; what did not succeed changed nothing."""
         if isinstance(event, RemotePartitionDeleteMetadata):
             return self._apply_deletion(event)
+        added = isinstance(event, RemoteLogSegmentMetadata)
+        if added is not (event.state is SegmentState.COPY_SEGMENT_STARTED):
+            return Outcome.ILLEGAL  # no manager publishes such a thing, but the topic may have it
         outcome = judge_segment_event(
             self.deletion.state if self.deletion else None,
             self.highest_epoch,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -228,3 +229,21 @@ def test_a_look_up_is_what_the_sentence_of_the_reading_says(
     ]
 
     assert found(cache, epoch, offset) == (max(holding)[2].int if holding else None)
+
+
+def test_an_event_of_the_wrong_kind_for_its_state_is_dropped() -> None:
+    cache = cache_of(segment(1))
+
+    assert cache.apply(segment(1, state=COPIED)) is Outcome.ILLEGAL
+    assert cache.apply(update(2, COPYING)) is Outcome.ILLEGAL
+    assert cache.apply(update(1, COPYING)) is Outcome.ILLEGAL
+    assert cache.segments() == (segment(1),)
+
+
+def test_a_segment_without_epochs_is_listed_and_found_nowhere() -> None:
+    cache = SegmentCache(ORDERS)
+    cache.apply(replace(segment(1), segment_leader_epochs=()))
+    cache.apply(update(1, COPIED))
+
+    assert numbers(cache.segments()) == [1]
+    assert found(cache, 0, 0) is None
