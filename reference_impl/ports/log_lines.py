@@ -68,6 +68,9 @@ class Lines(Enum):
         "{partition} cannot copy the segment at {start}: no producer snapshot of its end",
     )
     REMOTE_TASK_FAILED = _Line(WARN, _REMOTE, "{partition} {task} failed: retry={attempt} {why}")
+    TIERED_STORAGE_NOT_AVAILABLE = _Line(
+        WARN, _REMOTE, "{partition} TIERED_STORAGE_NOT_AVAILABLE for a reader: {why}"
+    )
     METADATA_EVENT_DROPPED = _Line(ERROR, _REMOTE_METADATA, "offset={offset} of {topic}: {why}")
     METADATA_RECORD_SKIPPED = _Line(
         ERROR, _REMOTE_METADATA, "offset={offset} of {topic} is no event, and was skipped: {why}"
