@@ -11,7 +11,7 @@ from harness.clients.topic_admin import elect_leader, reassign
 from harness.simulation.simulation import Simulation
 from reference_impl.log.producers import read_snapshot
 from reference_impl.log.segment import SNAPSHOT, path_of
-from reference_impl.tiered.memory_metadata import Outage
+from reference_impl.tiered.memory_metadata import MemoryMetadataRegistry, Outage
 from reference_impl.tiered.segments import (
     RemoteLogSegmentMetadata,
     RemoteLogSegmentMetadataUpdate,
@@ -27,9 +27,25 @@ ALL_PARTS = ["leader-epoch.checkpoint", "offset.index", "producer.snapshot", "se
 @pytest.fixture
 def cluster() -> Iterator[TieredCluster]:
     with Simulation(seed=4) as sim:
-        made = TieredCluster(sim)
+        made = TieredCluster(sim, in_memory=True)
         made.create()
         yield made
+
+
+def registry(cluster: TieredCluster) -> MemoryMetadataRegistry:
+    assert cluster.registry is not None
+    return cluster.registry
+
+
+def events(
+    cluster: TieredCluster,
+) -> list[RemoteLogSegmentMetadata | RemoteLogSegmentMetadataUpdate]:
+    """Everything that was published of segments."""
+    return [
+        one
+        for one in registry(cluster).events
+        if isinstance(one, RemoteLogSegmentMetadata | RemoteLogSegmentMetadataUpdate)
+    ]
 
 
 def finished(cluster: TieredCluster) -> list[tuple[int, int]]:
@@ -39,8 +55,7 @@ def finished(cluster: TieredCluster) -> list[tuple[int, int]]:
 def states(cluster: TieredCluster) -> list[list[SegmentState]]:
     """What was published of each copy, in the order in which they were begun."""
     found: dict[object, list[SegmentState]] = {}
-    for event in cluster.registry.events:
-        assert isinstance(event, RemoteLogSegmentMetadata | RemoteLogSegmentMetadataUpdate)
+    for event in events(cluster):
         found.setdefault(event.segment_id, []).append(event.state)
     return list(found.values())
 
@@ -89,12 +104,12 @@ def test_whether_a_copy_is_finished_is_never_guessed(
 ) -> None:
     slow = cluster.levers.slow("object_store", 0.3)
     cluster.send(3)
-    cluster.sim.run_until(lambda: bool(cluster.objects()), within_s=10)
-    cluster.registry.outage = outage
+    cluster.wait(lambda: bool(cluster.objects()))
+    registry(cluster).outage = outage
     cluster.sim.advance(15)
     slow.release()
     kept = cluster.log(1).segments[0].base_offset
-    cluster.registry.outage = Outage.NONE
+    registry(cluster).outage = Outage.NONE
     cluster.sim.advance(35)
 
     assert kept == (2 if outage is Outage.ANSWER_LOST else 0)
@@ -109,17 +124,17 @@ def test_a_leader_that_was_replaced_finishes_the_copy_in_hand_and_begins_no_othe
 ) -> None:
     slow = cluster.levers.slow("object_store", 1.0, "broker-1")
     cluster.send(5)
-    cluster.sim.run_until(lambda: bool(cluster.objects()), within_s=10)
+    cluster.wait(lambda: bool(cluster.objects()))
     with cluster.client(1) as client:
         cluster.sim.run(reassign(client, TP, [2, 1, 3]))
     with cluster.client(1) as client:
         cluster.sim.run(elect_leader(client, TP, "preferred"))
-    cluster.sim.run_until(lambda: cluster.leader() == 2, within_s=10)
-    before = len(cluster.registry.events)
+    cluster.wait(lambda: cluster.leader() == 2)
+    before = len(events(cluster))
     cluster.sim.advance(15)
     slow.release()
 
-    by_old = [one for one in cluster.registry.events[before:] if one.leader_epoch == 0]  # type: ignore[union-attr]
+    by_old = [one for one in events(cluster)[before:] if one.leader_epoch == 0]
     assert [one.state for one in by_old] == [FINISHED]
     assert finished(cluster)[-1] == (2, 3)
     assert {one.leader_epoch for one in cluster.segments()} > {0}
@@ -131,7 +146,7 @@ def test_a_copy_of_a_topic_that_is_deleted_is_cancelled_and_taken_away(
 ) -> None:
     slow = cluster.levers.slow("object_store", 0.5)
     cluster.send(3)
-    cluster.sim.run_until(lambda: bool(cluster.objects()), within_s=10)
+    cluster.wait(lambda: bool(cluster.objects()))
     with cluster.client(1) as client:
         cluster.sim.run(delete_topic(client, TOPIC))
     cluster.sim.advance(10)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,6 +26,7 @@ TOPIC = "orders"
 TP = TopicPartition(TOPIC, 0)
 SETTINGS = {
     "remote.log.storage.system.enable": "true",
+    "rlmm.config.remote.log.metadata.topic.num.partitions": "3",
     "remote.log.manager.task.interval.ms": "1000",
     "log.retention.check.interval.ms": "1000",
     "broker.session.timeout.ms": "1500",
@@ -46,12 +47,18 @@ TINY_SEGMENTS = {
 
 
 class TieredCluster:
-    """Three brokers; ``events`` are those of the metadata manager, in their order."""
+    """Three brokers, with metadata on the internal topic, or in a ``registry`` in memory."""
 
-    def __init__(self, sim: Simulation, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        sim: Simulation,
+        settings: Mapping[str, str] | None = None,
+        *,
+        in_memory: bool = False,
+    ) -> None:
         self.sim = sim
         self.levers = SimLevers(sim)
-        self.registry = MemoryMetadataRegistry()
+        self.registry = MemoryMetadataRegistry() if in_memory else None
         self.managers: dict[int, RemoteLogManager] = {}
         plan = DeploymentPlan(brokers=3, properties={**SETTINGS, **(settings or {})})
         self.cluster = SimulatedCluster(sim, plan, storages=[self._made])
@@ -60,12 +67,20 @@ class TieredCluster:
 
     def _made(self, context: StorageContext) -> Storage:
         def make_metadata(context: StorageContext) -> MemoryMetadataManager:
+            assert self.registry is not None
             return MemoryMetadataManager(self.registry, broker_id=context.broker_id)
 
-        made = tiered_storage(context, make_metadata=make_metadata)
+        made = tiered_storage(context, make_metadata=make_metadata if self.registry else None)
         assert isinstance(made, RemoteLogManager)
         self.managers[context.broker_id] = made
         return made
+
+    def wait(self, reached: Callable[[], bool], within_s: float = 20.0) -> None:
+        """Let time pass until that is so."""
+        until_ns = self.sim.now_ns + int(within_s * 1e9)
+        while not reached():
+            assert self.sim.now_ns < until_ns, "it did not come to pass"
+            self.sim.advance(0.1)
 
     # ── clients ──────────────────────────────────────────────────────────────────────────────────
 
