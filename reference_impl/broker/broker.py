@@ -217,7 +217,7 @@ def _node(ports: Ports, settings: BrokerSettings, factories: Sequence[StorageFac
         controller=Peer(ports.network, settings.controller, f"broker-{settings.node_id}-isr"),
         broker_epoch=lambda: node.broker_epoch,
         layers=lambda: node.layers,
-        elsewhere=kept_elsewhere(storages),
+        elsewhere=kept_elsewhere(storages, image),
         events=events,
     )
     node = Node(

@@ -128,7 +128,8 @@ class PartitionRead:
     def _tell(self, bounds: Bounds) -> None:
         self.answer.high_watermark = bounds.high_watermark
         self.answer.last_stable_offset = bounds.last_stable_offset
-        self.answer.log_start_offset = bounds.log_start_offset
+        kept_from = bounds.kept_from
+        self.answer.log_start_offset = bounds.log_start_offset if kept_from is None else kept_from
 
     def end(self) -> None:
         """Time is up: what it still waits for may be an error."""

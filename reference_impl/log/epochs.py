@@ -2,7 +2,8 @@
 
 Kept in ``leader-epoch-checkpoint``, one ``epoch start_offset`` a line, and written before the first
 batch of an epoch is: the file may know of an epoch without records, never the other way round. What
-it knows too much is cut when the log is opened.
+it knows too much is cut when the log is opened. An entry of the epoch −1 stands for offsets that
+are kept elsewhere and whose epochs are not known yet.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable
 
 from reference_impl.log.checkpoints import CorruptCheckpoint, read_checkpoint, write_checkpoint
 from reference_impl.log.decisions import (
+    UNDEFINED_EPOCH,
     EpochEntry,
     end_offset_for_epoch,
     epochs_from,
@@ -45,7 +47,8 @@ class LeaderEpochs:
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
         """The largest epoch up to this one and the offset behind its last record; or (-1, -1)."""
-        return end_offset_for_epoch(self.entries, epoch, log_end_offset)
+        known = [entry for entry in self.entries if entry.epoch != UNDEFINED_EPOCH]
+        return end_offset_for_epoch(known, epoch, log_end_offset)
 
     def epoch_for(self, offset: int) -> int | None:
         """The epoch of the record at an offset."""

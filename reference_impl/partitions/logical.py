@@ -96,6 +96,16 @@ def deletion_target(asked: int, high_watermark: int) -> int | ErrorCode:
     return wanted if 0 <= wanted <= high_watermark else ErrorCode.offset_out_of_range
 
 
+@decision("without-what-is-elsewhere")
+def without_what_is_elsewhere(bounds: Bounds, reader: Reader) -> Bounds:
+    """A broker without tiered storage serves what is on its disk (C-39).
+
+    Followers hear where the log really begins: they must not delete what is elsewhere.
+    """
+    kept_from = bounds.log_start_offset if reader is Reader.FOLLOWER else None
+    return bounds._replace(log_start_offset=bounds.local_log_start_offset, kept_from=kept_from)
+
+
 class LogicalPartition(Watched):
     """See the module. Whoever waits for it watches ``watched``."""
 
@@ -170,6 +180,8 @@ class LogicalPartition(Watched):
                 log.last_stable_offset,
                 log.log_end_offset,
             )
+            if log.older_unreachable:
+                bounds = without_what_is_elsewhere(bounds, reader)
         for extension in self.extensions:
             bounds = extension.bounds(bounds, reader)
         return bounds

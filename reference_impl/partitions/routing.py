@@ -159,7 +159,7 @@ def route_read(
     if bounds.log_end_offset < 0:  # a region without bounds is not this broker's to serve
         return Refuse(ErrorCode.not_leader_or_follower)
     if not offset_readable(offset, bounds.log_start_offset, bounds.log_end_offset):
-        return Refuse(ErrorCode.offset_out_of_range)
+        return Refuse(ErrorCode.offset_out_of_range, told=bounds.kept_from is not None)
     return route_within(offset, region, reader, bounds)
 
 

@@ -96,6 +96,12 @@ class Lines(Enum):
     AUX_STATE_WAITS = _Line(
         WARN, _REMOTE, "{partition} auxiliary state not built yet: seconds={seconds}"
     )
+    TIERING_OFF = _Line(
+        WARN,
+        _REMOTE,
+        "the topic {topic} has remote.storage.enable=true and this broker "
+        "remote.log.storage.system.enable=false: what is only in remote storage is not available",
+    )
     PARTITION_REMOVED = _Line(INFO, _REMOTE, "{partition} has no remote data any more: id={id}")
 
 

@@ -10,7 +10,7 @@ import asyncio
 from dataclasses import dataclass
 
 from reference_impl.kafka.batches import Bytes
-from reference_impl.log.decisions import EpochEntry
+from reference_impl.log.decisions import UNDEFINED_EPOCH, EpochEntry
 from reference_impl.log.log import Log, UnexpectedAppendOffset
 from reference_impl.log.producers import Producer
 from reference_impl.metadata.image import PartitionState
@@ -138,16 +138,23 @@ class Copy(Watched):
             own = EpochEnd(epoch=epoch, end_offset=end_offset)
             await self._truncate_to(truncation_point(leaders, own, end))
 
-    async def fit_range(self, start: int, end: int, *, asked: FollowerPosition) -> None:
+    async def fit_range(
+        self, start: int, end: int, *, asked: FollowerPosition, log_start: int = -1
+    ) -> None:
         """The leader's log does not reach ours: cut to its end, or begin anew at its start.
 
-        Unless this is not the follower any more that asked, or its log another.
+        A leader that cannot get at what is elsewhere says where its log begins all the same
+        (``log_start``): that is not given up, and its epochs are unknown for now. Unless this is
+        not the follower any more that asked, or its log another.
         """
         async with self._turn:
             if self.leads or self.position != asked:
                 return
             if end < asked.offset:
                 await self._truncate_to(end)
+            elif start > asked.offset and self.log.older_elsewhere and 0 <= log_start < start:
+                unknown = EpochEntry(UNDEFINED_EPOCH, log_start)
+                await self.log.restart_at(start, log_start_offset=log_start, epochs=[unknown])
             elif start > asked.offset:
                 await self.log.restart_at(start)
 

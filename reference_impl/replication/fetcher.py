@@ -73,11 +73,13 @@ class RemoteAux(Protocol):
 class KeptElsewhere:
     """What replicas are told of offsets that their logs do not hold; by default there are none.
 
-    ``older`` says of a topic whether its log may start before the first offset on a disk;
+    ``older`` says of a topic whether its log may start before the first offset on a disk, and
+    ``unreachable`` whether this broker cannot get at what comes before it;
     ``boundary_of`` where a follower has to stop, as what follows is not kept in logs.
     """
 
     older: Callable[[str], bool] = lambda topic: False
+    unreachable: Callable[[str], bool] = lambda topic: False
     remote_aux: RemoteAux | None = None
     boundary_of: Callable[[Partition], int | None] = lambda partition: None
 
@@ -221,7 +223,8 @@ class Fetcher(Watched):
             case FollowEvent.DIVERGING_EPOCH:
                 await self._do(key, partition, at, self._diverging(partition, at, data))
             case FollowEvent.OUT_OF_RANGE:
-                self._begin(key, partition, at, partial(self._out_of_range, partition, at))
+                start = data.log_start_offset
+                self._begin(key, partition, at, partial(self._out_of_range, partition, at, start))
             case FollowEvent.MOVED_TO_TIERED_STORAGE:
                 start = data.log_start_offset
                 self._begin(key, partition, at, partial(self._moved, partition, at, start))
@@ -287,11 +290,13 @@ class Fetcher(Watched):
         end = EpochEnd(epoch=diverging.epoch, end_offset=diverging.end_offset)
         await partition.agree(end, leader_epoch=at.leader_epoch)
 
-    async def _out_of_range(self, partition: Partition, at: FollowerPosition) -> None:
+    async def _out_of_range(
+        self, partition: Partition, at: FollowerPosition, log_start: int
+    ) -> None:
         with closing(self._leaders_log(partition, at)) as leader:
             end, _ = await leader.offset(LATEST)
             start, _ = await leader.offset(EARLIEST)
-        await partition.fit_range(start, end, asked=at)
+        await partition.fit_range(start, end, asked=at, log_start=log_start)
 
     async def _moved(self, partition: Partition, at: FollowerPosition, log_start: int) -> None:
         """What is not touched before the leader has said where its disk begins: the log."""
