@@ -62,6 +62,8 @@ AREAS = (
     "reference_impl.tiered.remote_indexes",
     "reference_impl.tiered.remover",
     "reference_impl.tiered.segment_cache",
+    "reference_impl.tiered.selecting",
+    "reference_impl.tiered.timestamps",
 )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from reference_impl.metadata.effective import BrokerLayers
 from reference_impl.partitions.catalog import Storage, StorageContext, StorageFactory
+from reference_impl.partitions.views import RegionKind
 from reference_impl.ports.log_lines import Lines
 from reference_impl.tiered.aux_state import AuxiliaryState
 from reference_impl.tiered.index_cache import IndexCache
@@ -24,6 +25,7 @@ from reference_impl.tiered.plug_ins import (
     storage_configs,
 )
 from reference_impl.tiered.reader_pool import ReaderPool
+from reference_impl.tiered.reading import TieredStore
 from reference_impl.tiered.remote_indexes import RemoteIndexes
 from reference_impl.tiered.remover import RemotePartitionRemover
 from reference_impl.tiered.settings import (
@@ -77,7 +79,7 @@ def tiered_storage(
     pool = _reader_pool(tier)
     return RemoteLogManager(
         tier,
-        stores={},
+        stores={RegionKind.TIERED: TieredStore(tier, indexes, pool)},
         remote_aux=AuxiliaryState(tier, pool),
         services=[RemotePartitionRemover(tier, context.image)],
         configure=lambda: _configure_metadata(context, metadata),

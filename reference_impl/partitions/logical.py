@@ -74,6 +74,13 @@ class Extension:
         """Where an epoch ends, given where it ends in what lies below."""
         return ends
 
+    def last_tiered(self) -> int | None:
+        """The highest offset in the remote tier, −1 if it is empty; None if there is no such tier.
+
+        A KafkaError where that is not known yet.
+        """
+        return None
+
     async def delete_records(self, before: int) -> None:
         """Records below an offset are to go; the local log has been told."""
 
@@ -240,6 +247,11 @@ class LogicalPartition(Watched):
             return NO_EPOCH
         epoch = self._replica.log.epochs.epoch_for(offset)
         return NO_EPOCH if epoch is None else epoch
+
+    def last_tiered(self) -> int | None:
+        """The highest offset in the remote tier, as its extension tells it."""
+        known = [one.last_tiered() for one in self.extensions]
+        return next((one for one in known if one is not None), None)
 
     def producers(self) -> Mapping[int, Producer]:
         """What this broker's replica remembers of its idempotent producers, by their ids."""

@@ -23,6 +23,7 @@ _LOG: Final = "org.apache.kafka.storage.internals.log.UnifiedLog"
 _HEARTBEATS: Final = "org.apache.kafka.controller.ClusterControlManager"
 _LIFE: Final = "kafka.server.BrokerLifecycleManager"
 _REMOTE: Final = "kafka.log.remote.RemoteLogManager"
+_REMOTE_METADATA: Final = "kafka.log.remote.TopicBasedRemoteLogMetadataManager"
 
 
 class _Line(NamedTuple):
@@ -67,6 +68,27 @@ class Lines(Enum):
         "{partition} cannot copy the segment at {start}: no producer snapshot of its end",
     )
     REMOTE_TASK_FAILED = _Line(WARN, _REMOTE, "{partition} {task} failed: retry={attempt} {why}")
+    TIERED_STORAGE_NOT_AVAILABLE = _Line(
+        WARN, _REMOTE, "{partition} TIERED_STORAGE_NOT_AVAILABLE for a reader: {why}"
+    )
+    METADATA_EVENT_DROPPED = _Line(ERROR, _REMOTE_METADATA, "offset={offset} of {topic}: {why}")
+    METADATA_RECORD_SKIPPED = _Line(
+        ERROR, _REMOTE_METADATA, "offset={offset} of {topic} is no event, and was skipped: {why}"
+    )
+    METADATA_TOPIC_NOT_READY = _Line(
+        ERROR, _REMOTE_METADATA, "{topic} is not there yet, trying again: {why}"
+    )
+    METADATA_TOPIC_REFUSED = _Line(
+        ERROR,
+        _REMOTE_METADATA,
+        "{topic} has {partitions} partitions and {name} is {wanted}: no remote segments are known",
+    )
+    METADATA_STARTED_OVER = _Line(
+        ERROR, _REMOTE_METADATA, "{topic} ends at {end}, before what was read of it: read again"
+    )
+    METADATA_NOT_WRITTEN = _Line(
+        ERROR, _REMOTE_METADATA, "the local files of remote metadata were not written: {why}"
+    )
     UNKNOWN_SETTING = _Line(WARN, _REMOTE, "{name} is not known, and has no effect; see {known}")
     AUX_STATE_FAILED = _Line(
         WARN, _REMOTE, "{partition} auxiliary state not built: retry={attempt} {why}"

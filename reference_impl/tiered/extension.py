@@ -12,6 +12,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from reference_impl.decisions import decision
+from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.log.decisions import EpochEntry
 from reference_impl.log.log import Log
 from reference_impl.partitions.logical import Extension, LogicalPartition
@@ -107,6 +108,14 @@ class TieredExtension(Extension):
             highest = None
         found = tiered_region(log.log_start_offset, log.local_log_start_offset, highest)
         return regions if found is None else (*regions, found)
+
+    def last_tiered(self) -> int | None:
+        """The highest remote offset; an error that passes until the metadata is read."""
+        try:
+            highest = self.highest_remote()
+        except NotInitialised as error:
+            raise KafkaError(ErrorCode.kafka_storage_error, str(error)) from error
+        return -1 if highest is None else highest
 
     async def delete_records(self, before: int) -> None:
         """The log start has moved; remote segments below it go with the next expiry."""

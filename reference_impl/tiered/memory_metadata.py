@@ -87,6 +87,7 @@ class MemoryMetadataManager:
         self._progress: list[tuple[int, asyncio.Future[None]]] = []
         # What had been published when the view began to follow a partition.
         self._needed: dict[TopicIdPartition, int] = {}
+        self._announced: dict[TopicIdPartition, None] = {}
         self._began_at = len(registry.events)
         self._watchers: list[Callable[[TopicIdPartition], None]] = []
         self._arriving: asyncio.Task[None] | None = None
@@ -163,7 +164,13 @@ class MemoryMetadataManager:
 
     def known_partitions(self) -> tuple[TopicIdPartition, ...]:
         """See the interface."""
-        return tuple(sorted(one for one in self._caches if self._follows(one)))
+        return tuple(
+            sorted(
+                key
+                for key, cache in self._caches.items()
+                if cache.has_events and self._follows(key)
+            )
+        )
 
     # Following.
 
@@ -174,11 +181,13 @@ class MemoryMetadataManager:
         for partition in (*leaders, *followers):
             self._needed.setdefault(partition, len(self._registry.events))
         self.events_arrived()
+        self._announce()
 
     def on_stop_partitions(self, partitions: Sequence[TopicIdPartition]) -> None:
         """See the interface."""
         for partition in partitions:
             self._needed.pop(partition, None)
+            self._announced.pop(partition, None)
 
     def is_initialised(self, partition: TopicIdPartition) -> bool:
         """See the interface."""
@@ -250,6 +259,14 @@ class MemoryMetadataManager:
         for waiting in reached:
             if not waiting.done():
                 waiting.set_result(None)
+        self._announce()
+
+    def _announce(self) -> None:
+        for partition in self._needed:
+            if partition not in self._announced and self.is_initialised(partition):
+                self._announced[partition] = None
+                for watcher in self._watchers:
+                    watcher(partition)
 
     def _follows(self, partition: TopicIdPartition) -> bool:
         return partition in self._needed or self._registry.leader == self.broker_id

@@ -103,7 +103,8 @@ class RemoteLogMetadataManager(Protocol):
         ...
 
     def watch(self, applied: Callable[[TopicIdPartition], None]) -> None:
-        """Call this whenever an event changed what is known of a partition."""
+        """Call this whenever an event changed what is known of a partition, and when a partition
+        that this manager was told of becomes initialised."""
         ...
 
     def deletion_of(self, partition: TopicIdPartition) -> RemotePartitionDeleteMetadata | None:

@@ -116,6 +116,11 @@ class SegmentCache:
         cache.deleted = dict.fromkeys(deleted)
         return cache
 
+    @property
+    def has_events(self) -> bool:
+        """Whether anything was ever applied."""
+        return bool(self.held or self.deleted or self.deletion)
+
     def apply(self, event: MetadataEvent) -> Outcome:
         """Take the next event; what did not succeed changed nothing."""
         if isinstance(event, RemotePartitionDeleteMetadata):

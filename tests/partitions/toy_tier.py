@@ -61,6 +61,9 @@ class TierExtension(Extension):
         start, end = self.segments[0].start, self.segments[-1].end
         return (*regions, Region(RegionKind.TIERED, start, end))
 
+    def last_tiered(self) -> int | None:
+        return self.segments[-1].end - 1 if self.segments else -1
+
     async def delete_records(self, before: int) -> None:
         gone = [one for one in self.segments if one.end <= before]
         self.segments = [one for one in self.segments if one.end > before]

@@ -21,6 +21,7 @@ from remote_events import (
     segment,
     update,
 )
+from topic_bench import TopicBench
 
 from reference_impl.tiered.metadata import EventDropped, NotInitialised, RemoteLogMetadataManager
 from reference_impl.tiered.segments import (
@@ -31,7 +32,7 @@ from reference_impl.tiered.segments import (
 )
 from reference_impl.tiered.storage import RemoteResourceNotFoundException
 
-BENCHES = {"memory": MemoryBench}
+BENCHES = {"memory": MemoryBench, "topic": TopicBench}
 
 
 @pytest.fixture(params=BENCHES)

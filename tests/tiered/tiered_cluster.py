@@ -26,10 +26,6 @@ TOPIC = "orders"
 TP = TopicPartition(TOPIC, 0)
 SETTINGS = {
     "remote.log.storage.system.enable": "true",
-    "remote.log.storage.manager.class.name": (
-        "reference_impl.tiered.object_storage.ObjectStorageManager"
-    ),
-    "remote.log.metadata.manager.listener.name": "PLAINTEXT",
     "remote.log.manager.task.interval.ms": "1000",
     "log.retention.check.interval.ms": "1000",
     "broker.session.timeout.ms": "1500",
