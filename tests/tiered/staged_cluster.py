@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from harness.clients.operations import offset_for_leader_epoch, produce
+from harness.clients.operations import NO_PRODUCER, offset_for_leader_epoch, produce
 from harness.deployments.plan import broker_name
 from harness.simulation.lever import LinkLever
 from harness.simulation.simulation import Simulation
@@ -23,6 +23,7 @@ from reference_impl.replication.partition import Partition
 from tests.tiered.tiered_cluster import TOPIC, TP, TieredCluster
 
 A, B = 1, 2
+PRODUCER = 4
 WHOLE = 10 * 1024 * 1024
 Epochs = tuple[tuple[int, int], ...]
 
@@ -48,6 +49,7 @@ class StagedCluster(TieredCluster):
             unclean_leader_election_enable="true",
             min_insync_replicas="1",
         )
+        self.idempotent = False  # whether one producer writes everything, in turn
         self.labels: dict[int, int] = {}  # the document's epoch of an epoch of the cluster
 
     # Writing.
@@ -57,11 +59,17 @@ class StagedCluster(TieredCluster):
         for value in values:
             leader = self.leader()
             with self.client(leader) as client:
+                offset, epoch = value.split("@")
                 told = self.sim.run(
-                    produce(client, TP, records=[(value, self.sim.now_ms)], acks=acks)
+                    produce(
+                        client,
+                        TP,
+                        records=[(value, self.sim.now_ms)],
+                        acks=acks,
+                        producer=(PRODUCER, 0, int(offset)) if self.idempotent else NO_PRODUCER,
+                    )
                 )
             assert told.fields["error"] == 0, told
-            offset, epoch = value.split("@")
             assert told.fields["offset"] == int(offset), (told, value)
             self.labels[self.replica(leader).state.leader_epoch] = int(epoch)
             self.sent += 1
