@@ -70,13 +70,16 @@ class AuxiliaryState:
         self._pool = pool
         self._applied = Watched()
         self._since_ns: dict[TopicIdPartition, int] = {}
-        tier.metadata.watch(lambda _: self._applied.wake())
+        self._watching = False
         tier.meters.gauge(LONGEST_BUILD, self._longest_ms)
 
     async def build(
         self, partition: Partition, *, leader: LeadersStart, ask: LeadersLog
     ) -> RestartPoint:
         """Where the follower goes on; a KafkaError if its leader's log is another by now."""
+        if not self._watching:  # not before: the manager is configured when the broker listens
+            self._watching = True
+            self._tier.metadata.watch(lambda _: self._applied.wake())
         where = TopicIdPartition(partition.topic_id, partition.topic, partition.index)
         self._since_ns[where] = self._tier.ports.clock.monotonic_ns()
         reports = asyncio.get_running_loop().create_task(self._report(where))

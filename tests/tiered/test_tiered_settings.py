@@ -89,7 +89,7 @@ def topics(layers: BrokerLayers, **configs: str) -> TopicSettings:
             ConfigSet(
                 resource_type=ResourceType.TOPIC,
                 resource_name="orders",
-                name=name.replace("_", "."),
+                key=name.replace("_", "."),
                 value=value,
             )
         )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
-from harness.clients.admin import create_topic, leadership
+from kio.schema.list_offsets.v11 import request as list_offsets_v11
+from kio.static.primitive import i8, i32, i32Timedelta, i64
+
+from harness.clients.admin import Leadership, create_topic, leadership
 from harness.clients.operations import TopicPartition, delete_records, fetch, list_offsets, produce
 from harness.clients.raw import RawClient
 from harness.clients.topic_admin import alter_configs
@@ -26,6 +30,7 @@ TOPIC = "orders"
 TP = TopicPartition(TOPIC, 0)
 SETTINGS = {
     "remote.log.storage.system.enable": "true",
+    "rlmm.config.remote.log.metadata.topic.num.partitions": "3",
     "remote.log.manager.task.interval.ms": "1000",
     "log.retention.check.interval.ms": "1000",
     "broker.session.timeout.ms": "1500",
@@ -46,12 +51,18 @@ TINY_SEGMENTS = {
 
 
 class TieredCluster:
-    """Three brokers; ``events`` are those of the metadata manager, in their order."""
+    """Three brokers, with metadata on the internal topic, or in a ``registry`` in memory."""
 
-    def __init__(self, sim: Simulation, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        sim: Simulation,
+        settings: Mapping[str, str] | None = None,
+        *,
+        in_memory: bool = False,
+    ) -> None:
         self.sim = sim
         self.levers = SimLevers(sim)
-        self.registry = MemoryMetadataRegistry()
+        self.registry = MemoryMetadataRegistry() if in_memory else None
         self.managers: dict[int, RemoteLogManager] = {}
         plan = DeploymentPlan(brokers=3, properties={**SETTINGS, **(settings or {})})
         self.cluster = SimulatedCluster(sim, plan, storages=[self._made])
@@ -60,12 +71,20 @@ class TieredCluster:
 
     def _made(self, context: StorageContext) -> Storage:
         def make_metadata(context: StorageContext) -> MemoryMetadataManager:
+            assert self.registry is not None
             return MemoryMetadataManager(self.registry, broker_id=context.broker_id)
 
-        made = tiered_storage(context, make_metadata=make_metadata)
+        made = tiered_storage(context, make_metadata=make_metadata if self.registry else None)
         assert isinstance(made, RemoteLogManager)
         self.managers[context.broker_id] = made
         return made
+
+    def wait(self, reached: Callable[[], bool], within_s: float = 20.0) -> None:
+        """Let time pass until that is so."""
+        until_ns = self.sim.now_ns + int(within_s * 1e9)
+        while not reached():
+            assert self.sim.now_ns < until_ns, "it did not come to pass"
+            self.sim.advance(0.1)
 
     # ── clients ──────────────────────────────────────────────────────────────────────────────────
 
@@ -133,15 +152,39 @@ class TieredCluster:
         assert outcome.fields["error"] == 0, outcome
         return int(outcome.fields["offset"])
 
+    def special(self, timestamp: int) -> tuple[int, int, int]:
+        """Error, offset and epoch of a timestamp that only the newest version may ask for."""
+        v = list_offsets_v11
+        one = v.ListOffsetsPartition(
+            partition_index=i32(0), current_leader_epoch=i32(-1), timestamp=i64(timestamp)
+        )
+        named = v.ListOffsetsTopic(name=TOPIC, partitions=(one,))  # type: ignore[arg-type]
+        request = v.ListOffsetsRequest(
+            replica_id=i32(-1),  # type: ignore[arg-type]
+            isolation_level=i8(0),
+            topics=(named,),
+            timeout=i32Timedelta.parse(timedelta(seconds=5)),
+        )
+        with self.client(self.leader()) as client:
+            answer = self.sim.run(client.ask(request, timeout_s=5.0))
+        said = answer.topics[0].partitions[0]
+        return int(said.error_code), said.offset, said.leader_epoch
+
     def delete_records(self, before: int) -> int:
         with self.client(self.leader()) as client:
             outcome = self.sim.run(delete_records(client, TP, offset=before))
         return int(outcome.fields["error"])
 
     def leader(self) -> int:
+        return self._leadership().leader
+
+    def in_sync(self) -> tuple[int, ...]:
+        return tuple(sorted(self._leadership().isr))
+
+    def _leadership(self) -> Leadership:
         up = [one for one in (1, 2, 3) if self.sim.nodes[broker_name(one)].up]
-        with self.client(up[0]) as client:
-            return self.sim.run(leadership(client, TP, timeout_s=5.0)).leader
+        with self.client(up[-1]) as client:
+            return self.sim.run(leadership(client, TP, timeout_s=5.0))
 
     # ── what there is ────────────────────────────────────────────────────────────────────────────
 
