@@ -11,6 +11,7 @@ only its answer was lost.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 
@@ -217,7 +218,8 @@ class MemoryMetadataManager:
         self._registry.views.remove(self)
         if self._arriving is not None:
             self._arriving.cancel()
-            await asyncio.gather(self._arriving, return_exceptions=True)
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._arriving
         closed = MetadataUnavailable("the manager is closed")
         for told in self._outcomes.values():
             if not told.done():

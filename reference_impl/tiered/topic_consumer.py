@@ -128,7 +128,9 @@ class TopicConsumer:
         finally:
             for task in self._readers.values():
                 task.cancel()
-            await asyncio.gather(*self._readers.values(), return_exceptions=True)
+            for task in self._readers.values():
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
 
     async def _round(self) -> None:
         led = self._led()

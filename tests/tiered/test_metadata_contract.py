@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from metadata_benches import MemoryBench, MetadataBench
+from metadata_contract import ask, follow, listed, publish
 from remote_events import (
     COPIED,
     COPYING,
@@ -25,9 +26,6 @@ from topic_bench import TopicBench
 
 from reference_impl.tiered.metadata import EventDropped, NotInitialised, RemoteLogMetadataManager
 from reference_impl.tiered.segments import (
-    MetadataEvent,
-    RemoteLogSegmentMetadata,
-    RemotePartitionDeleteMetadata,
     TopicIdPartition,
 )
 from reference_impl.tiered.storage import RemoteResourceNotFoundException
@@ -40,51 +38,6 @@ def bench(request: pytest.FixtureRequest) -> Iterator[MetadataBench]:
     made: MetadataBench = BENCHES[request.param]()
     yield made
     made.close()
-
-
-async def published(manager: RemoteLogMetadataManager, event: MetadataEvent) -> None:
-    """Publish an event by the call that is made for it."""
-    if isinstance(event, RemoteLogSegmentMetadata):
-        await manager.add_remote_log_segment_metadata(event)
-    elif isinstance(event, RemotePartitionDeleteMetadata):
-        await manager.put_remote_partition_delete_metadata(event)
-    else:
-        await manager.update_remote_log_segment_metadata(event)
-
-
-def publish(bench: MetadataBench, broker: int, *events: MetadataEvent) -> None:
-    """One after the other, each acknowledged."""
-    for event in events:
-        bench.call(broker, lambda manager, event=event: published(manager, event))
-
-
-def follow(
-    bench: MetadataBench, *brokers: int, partitions: tuple[TopicIdPartition, ...] = (ORDERS,)
-) -> None:
-    """Brokers learn about partitions, and know them when this returns."""
-
-    async def told(manager: RemoteLogMetadataManager) -> None:
-        manager.on_partition_leadership_changes(partitions, ())
-        for one in partitions:
-            await manager.caught_up(one)
-
-    for broker in brokers:
-        bench.call(broker, told)
-
-
-def ask(bench: MetadataBench, broker: int, what: Callable[[RemoteLogMetadataManager], Any]) -> Any:
-    """What a broker answers once it knows everything."""
-
-    async def asked(manager: RemoteLogMetadataManager) -> Any:
-        await manager.caught_up(ORDERS)
-        return what(manager)
-
-    return bench.call(broker, asked)
-
-
-def listed(bench: MetadataBench, broker: int, partition: TopicIdPartition = ORDERS) -> list[Any]:
-    segments = ask(bench, broker, lambda one: one.list_remote_log_segments(partition))
-    return [(one.segment_id.id.int, one.state) for one in segments]
 
 
 def test_what_one_broker_publishes_the_other_knows(bench: MetadataBench) -> None:

@@ -17,6 +17,7 @@ from harness.clients.raw import RawClient
 from harness.deployments.plan import DeploymentPlan
 from harness.deployments.simulated_cluster import SimulatedCluster
 from harness.simulation.simulation import Simulation
+from reference_impl.log.checkpoints import read_file, replace_file
 from reference_impl.metadata.effective import BrokerLayers
 from reference_impl.metadata.image import Image, PartitionState, Topic
 from reference_impl.metrics.registry import Registry
@@ -29,7 +30,6 @@ T = TypeVar("T")
 PARTITIONS = 2
 SETTINGS = {
     "replica.lag.time.max.ms": "2000",
-    "replica.fetch.wait.max.ms": "100",
     "replica.fetch.backoff.ms": "100",
     "log.retention.ms": "-1",
 }
@@ -158,36 +158,20 @@ class TopicBench:
         self.sim.kill(name)
         return told.result()
 
-    def files(self, broker: int, directory: str = "") -> dict[str, bytes]:
-        """What is on the disk of a manager's node."""
-        disk = self.sim.nodes[f"m{broker}"].disk
-        prefix = f"{directory}/" if directory else ""
+    def names(self, broker: int, directory: str) -> tuple[str, ...]:
+        """The files in a directory of a manager's disk."""
+        return self.sim.run(self.sim.nodes[f"m{broker}"].disk.names(directory))
 
-        async def read() -> dict[str, bytes]:
-            found = {}
-            for name in await disk.names(directory):
-                with_path = await disk.open(prefix + name, create=False)
-                found[name] = await with_path.read(0, await with_path.size())
-                await with_path.close()
-            return found
-
-        return self.sim.run(read())
+    def file(self, broker: int, path: str) -> bytes | None:
+        """A file on that disk."""
+        return self.sim.run(read_file(self.sim.nodes[f"m{broker}"].disk, path))
 
     def overwrite(self, broker: int, path: str, data: bytes | None) -> None:
         """Change a file on that disk, or take it away."""
         disk = self.sim.nodes[f"m{broker}"].disk
 
-        async def write() -> None:
-            if data is None:
-                await disk.remove(path)
-                return
-            file = await disk.open(path)
-            await file.truncate(0)
-            await file.append(data)
-            await file.sync()
-            await file.close()
-
-        self.sim.run(write())
+        write = disk.remove(path) if data is None else replace_file(disk, path, data)
+        self.sim.run(write)
 
     def raw(self, broker: int) -> RawClient:
         """A client of a broker."""
