@@ -13,8 +13,7 @@ from kio.schema.list_offsets.v11 import request as list_offsets_v11
 from kio.static.primitive import i8, i32, i32Timedelta, i64
 
 from harness.clients.admin import create_topic
-from harness.clients.operations import TopicPartition, produce
-from harness.clients.operations import records_in
+from harness.clients.operations import TopicPartition, produce, records_in
 from harness.simulation.simulation import Simulation
 from tests.tiered.tiered_cluster import TINY_SEGMENTS, TP, TieredCluster
 

@@ -142,7 +142,7 @@ def test_retention_by_time_takes_the_active_segment_too(told: dict[str, Any]) ->
 
 def test_an_hour_without_store_hurts_readers_of_the_tier_alone_and_loses_nothing() -> None:
     with Simulation(seed=12) as sim:
-        cluster = TieredCluster(sim, QUIET)
+        cluster = TieredCluster(sim, QUIET, in_memory=True)
         cluster.create()
         cluster.send(5)
         sim.advance(70)
