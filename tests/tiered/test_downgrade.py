@@ -17,6 +17,8 @@ from reference_impl.log.decisions import UNDEFINED_EPOCH
 from tests.tiered.staged_cluster import PRODUCER, A, B, StagedCluster
 from tests.tiered.tiered_cluster import TOPIC, TP
 
+pytestmark = pytest.mark.sim
+
 SYSTEM = "remote.log.storage.system.enable"
 
 

@@ -10,6 +10,8 @@ from harness.deployments.plan import broker_name
 from harness.simulation.simulation import Simulation
 from tests.tiered.staged_cluster import A, B, StagedCluster
 
+pytestmark = pytest.mark.sim
+
 SEED = 11
 
 
