@@ -332,13 +332,16 @@ async def _replay_all(
     for number, segment in enumerate(segments):
         after = segments[number + 1].base_offset if number + 1 < len(segments) else end_offset
         if producers_need_replay(after, states.end_offset):
-            await _replay(segment, states, end_offset, index=index and segment.has_markers)
+            await replay(segment, states, end_offset, index=index and segment.has_markers)
 
 
-async def _replay(
-    segment: Segment, states: ProducerStates, end_offset: int, *, index: bool
+async def replay(
+    segment: Segment, states: ProducerStates, end_offset: int, *, index: bool = False
 ) -> None:
-    """Bring the producers to the end of a segment; ``index``: note what was aborted in it."""
+    """Add what a segment tells of producers, from where they are known up to an offset.
+
+    ``index``: note what was aborted in it.
+    """
     place = segment.offsets.place_before(states.end_offset)
     start = states.end_offset
     async for at, batch in segment.headers(place):
