@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from transaction_bench import Cluster, Producer
 
 from harness.simulation.simulation import Simulation
 from reference_impl.kafka import apis
 from reference_impl.kafka.errors import ErrorCode
+from tests.coordinators.transaction_bench import Cluster, Producer
 
 Make = Callable[..., Cluster]
 
@@ -18,11 +18,11 @@ Make = Callable[..., Cluster]
 def cluster() -> Iterator[Make]:
     sims: list[Simulation] = []
 
-    def make(**settings: str) -> Cluster:
+    def make() -> Cluster:
         sim = Simulation(seed=1)
         sim.__enter__()
         sims.append(sim)
-        return Cluster(sim, **settings)
+        return Cluster(sim)
 
     yield make
     for sim in sims:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.clients.admin import create_topic
@@ -16,7 +16,6 @@ from reference_impl.kafka.client import Peer
 from reference_impl.kafka.errors import ErrorCode
 from reference_impl.kafka.records import build_batch, records
 
-NOW = 1_700_000_000_000
 SETTINGS = {
     "transaction.state.log.num.partitions": "3",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "500",
@@ -29,14 +28,21 @@ TOPIC = "t"
 class Cluster:
     """Three brokers; ``TOPIC`` has two partitions, led by brokers 1 and 2."""
 
-    def __init__(self, sim: Simulation, **settings: str) -> None:
+    def __init__(
+        self,
+        sim: Simulation,
+        settings: Mapping[str, str] | None = None,
+        *,
+        configs: Mapping[str, str] | None = None,
+    ) -> None:
         self.sim = sim
-        named = {name.replace("_", "."): value for name, value in settings.items()}
-        plan = DeploymentPlan(brokers=3, racks=("a", "b", "c"), properties={**SETTINGS, **named})
+        properties = {**SETTINGS, **(settings or {})}
+        plan = DeploymentPlan(brokers=3, racks=("a", "b", "c"), properties=properties)
         self.cluster = SimulatedCluster(sim, plan)
         self.cluster.settle()
         client = RawClient(sim.lab, self.cluster.address(1))
-        sim.run(create_topic(client, TOPIC, assignments=[[1, 2, 3], [2, 3, 1]]))
+        placed = [[1, 2, 3], [2, 3, 1]]
+        sim.run(create_topic(client, TOPIC, assignments=placed, configs=dict(configs or {})))
         client.abort()
         sim.advance(2)
 
@@ -81,11 +87,23 @@ class Cluster:
                     return int(one.leader_id)
         raise AssertionError(f"nobody leads {index}")
 
+    def listed(self, index: int, timestamp: int) -> int:
+        """The offset of a special timestamp."""
+        asked = apis.LIST_OFFSETS.request
+        part = asked.ListOffsetsPartition(
+            partition_index=index, current_leader_epoch=-1, timestamp=timestamp
+        )
+        request = asked(
+            replica_id=-1, topics=[asked.ListOffsetsTopic(name=TOPIC, partitions=[part])]
+        )
+        answer = self.ask(self.leader(index), apis.LIST_OFFSETS, 9, request)
+        return int(answer.topics[0].partitions[0].offset)
+
     def kill(self, broker: int, *, rest_s: float = 10.0) -> None:
         self.sim.kill(broker_name(broker))
         self.sim.advance(rest_s)
 
-    def read(self, index: int, *, committed: bool = True) -> list[str]:
+    def read(self, index: int, *, committed: bool = True, at: int | None = None) -> list[str]:
         """What a reader sees: with ``committed``, without what was aborted or is undecided."""
         reader, offset = _Reader(committed=committed), 0
         while True:
@@ -93,13 +111,13 @@ class Cluster:
                 partition=index, fetch_offset=offset, partition_max_bytes=1 << 20
             )
             request = apis.FETCH.request(
-                max_wait_ms=0,
+                max_wait_ms=1000,
                 min_bytes=0,
                 max_bytes=1 << 20,
                 isolation_level=1 if committed else 0,
                 topics=[apis.FETCH.request.FetchTopic(topic=TOPIC, partitions=[part])],
             )
-            answer = self.ask(self.leader(index), apis.FETCH, 11, request)
+            answer = self.ask(at or self.leader(index), apis.FETCH, 11, request)
             data = answer.responses[0].partitions[0]
             assert not data.error_code, data.error_code
             if not data.records:
@@ -181,7 +199,7 @@ class Producer:
         """Write one record; how that went."""
         sequence = self._sequences.get(index, 0)
         data = build_batch(
-            [(NOW, None, value.encode())],
+            [(self.cluster.sim.now_ms, None, value.encode())],
             producer_id=self.producer_id,
             producer_epoch=self.epoch,
             base_sequence=sequence,
