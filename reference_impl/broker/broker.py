@@ -191,29 +191,12 @@ def _node(ports: Ports, settings: BrokerSettings, factories: Sequence[StorageFac
     )
     controller = Peer(ports.network, settings.controller, f"broker-{settings.node_id}")
     layers = BrokerLayers.of(image, settings.node_id, settings.properties)
-    number = layers.number
     node: Node
     events = BrokerEvents(ports.log)
     replicas = ReplicaManager(
         ports=ports,
         image=image,
-        settings=ReplicationSettings(
-            broker_id=settings.node_id,
-            max_lag_ms=number("replica.lag.time.max.ms"),
-            checkpoint_interval_ms=number("replica.high.watermark.checkpoint.interval.ms"),
-            retention_check_interval_ms=number("log.retention.check.interval.ms"),
-            producer_check_interval_ms=number("producer.id.expiration.check.interval.ms"),
-            flush_check_interval_ms=number("log.flush.scheduler.interval.ms"),
-            fetcher=FetcherSettings(
-                broker_id=settings.node_id,
-                max_wait_ms=number("replica.fetch.wait.max.ms"),
-                min_bytes=number("replica.fetch.min.bytes"),
-                max_bytes=number("replica.fetch.response.max.bytes"),
-                partition_max_bytes=number("replica.fetch.max.bytes"),
-                backoff_ms=number("replica.fetch.backoff.ms"),
-                timeout_ms=number("replica.socket.timeout.ms"),
-            ),
-        ),
+        settings=_replication(settings.node_id, layers.number),
         controller=Peer(ports.network, settings.controller, f"broker-{settings.node_id}-isr"),
         broker_epoch=lambda: node.broker_epoch,
         layers=lambda: node.layers,
@@ -233,6 +216,26 @@ def _node(ports: Ports, settings: BrokerSettings, factories: Sequence[StorageFac
     )
     events.meters = node.meters
     return node
+
+
+def _replication(broker_id: int, number: Callable[[str], int]) -> ReplicationSettings:
+    return ReplicationSettings(
+        broker_id=broker_id,
+        max_lag_ms=number("replica.lag.time.max.ms"),
+        checkpoint_interval_ms=number("replica.high.watermark.checkpoint.interval.ms"),
+        retention_check_interval_ms=number("log.retention.check.interval.ms"),
+        producer_check_interval_ms=number("producer.id.expiration.check.interval.ms"),
+        flush_check_interval_ms=number("log.flush.scheduler.interval.ms"),
+        fetcher=FetcherSettings(
+            broker_id=broker_id,
+            max_wait_ms=number("replica.fetch.wait.max.ms"),
+            min_bytes=number("replica.fetch.min.bytes"),
+            max_bytes=number("replica.fetch.response.max.bytes"),
+            partition_max_bytes=number("replica.fetch.max.bytes"),
+            backoff_ms=number("replica.fetch.backoff.ms"),
+            timeout_ms=number("replica.socket.timeout.ms"),
+        ),
+    )
 
 
 ANSWERING: dict[apis.AnyApi, Answering] = dict(
