@@ -196,7 +196,7 @@ def _node(ports: Ports, settings: BrokerSettings, factories: Sequence[StorageFac
     replicas = ReplicaManager(
         ports=ports,
         image=image,
-        settings=_replication(settings.node_id, layers.number),
+        settings=_replication_settings(settings.node_id, layers.number),
         controller=Peer(ports.network, settings.controller, f"broker-{settings.node_id}-isr"),
         broker_epoch=lambda: node.broker_epoch,
         layers=lambda: node.layers,
@@ -218,7 +218,7 @@ def _node(ports: Ports, settings: BrokerSettings, factories: Sequence[StorageFac
     return node
 
 
-def _replication(broker_id: int, number: Callable[[str], int]) -> ReplicationSettings:
+def _replication_settings(broker_id: int, number: Callable[[str], int]) -> ReplicationSettings:
     return ReplicationSettings(
         broker_id=broker_id,
         max_lag_ms=number("replica.lag.time.max.ms"),

@@ -90,7 +90,12 @@ class PartitionRead:
         return self.plan
 
     def changed(self) -> bool:
-        """Whether its reader would notice anything that happened since it was planned."""
+        """Whether its reader would notice anything that happened since it was planned.
+
+        What was read of a remote segment stays as it is, and reading it again may fail.
+        """
+        if self.size and self._tiered:
+            return False
         return self.partition.shows(self.reader.kind) != self.plan.shown
 
     def refuse(self, error: ErrorCode, *, told: bool = False) -> None:
@@ -139,11 +144,11 @@ class PartitionRead:
 
     def take(self, read: StoreRead) -> None:
         """What a store read of it, or how that ended."""
-        route = self.plan.route
-        if isinstance(route, Serve) and route.region.kind is RegionKind.TIERED:
-            then = after_tiered_read(read.outcome, self.again)
-        else:
-            then = after_read(read.outcome, self.partition.role, self.again)
+        then = (
+            after_tiered_read(read.outcome, self.again)
+            if self._tiered
+            else after_read(read.outcome, self.partition.role, self.again)
+        )
         self.again = then is After.ROUTE_AGAIN
         if isinstance(then, ErrorCode):
             self.refuse(then, told=True)
@@ -154,6 +159,12 @@ class PartitionRead:
                     FETCH.response.AbortedTransaction(producer_id=producer, first_offset=first)
                     for producer, first in read.aborted
                 ]
+
+    @property
+    def _tiered(self) -> bool:
+        """Whether it is read from remote segments."""
+        route = self.plan.route
+        return isinstance(route, Serve) and route.region.kind is RegionKind.TIERED
 
     @property
     def size(self) -> int:

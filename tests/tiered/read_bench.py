@@ -85,10 +85,13 @@ class ReadBench:
         *,
         epochs: Sequence[tuple[int, int]] | None = None,
         aborted: Sequence[AbortedTransaction] = (),
+        leader_epoch: int | None = None,
     ) -> RemoteLogSegmentMetadata:
-        """A finished segment of these batches."""
+        """A finished segment of these batches, copied in an epoch: that of the last, or a later."""
         made = copy_of(number, written, epochs=epochs, aborted=aborted)
         metadata = replace(made.metadata, state=SegmentState.COPY_SEGMENT_STARTED)
+        if leader_epoch is not None:
+            metadata = replace(metadata, leader_epoch=leader_epoch)
         await self.bench.metadata.add_remote_log_segment_metadata(metadata)
         await self.tier.storage.copy_log_segment_data(metadata, made.data)
         await self.publish(metadata, SegmentState.COPY_SEGMENT_FINISHED)

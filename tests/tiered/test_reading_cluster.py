@@ -20,7 +20,6 @@ from tests.tiered.tiered_cluster import TINY_SEGMENTS, TP, TieredCluster
 pytestmark = pytest.mark.sim
 OUT_OF_RANGE, CORRUPT, STORAGE = 1, 2, 56
 MANY = "many"
-BASE_MS = 1_700_000_000_000
 
 
 class Tiers(TieredCluster):
@@ -43,8 +42,7 @@ class Tiers(TieredCluster):
         at: int = 1,
         wait_ms: int = 100,
         max_bytes: int = 1 << 20,
-        partition_bytes: int = 1 << 20,
-        committed: bool = False,
+        min_bytes: int = 1,
     ) -> tuple[list[Any], float]:
         """The answers to one request for several partitions, and how long it took."""
         topics = tuple(
@@ -55,7 +53,7 @@ class Tiers(TieredCluster):
                         partition=i32(tp.partition),
                         current_leader_epoch=i32(-1),
                         fetch_offset=i64(offset),
-                        partition_max_bytes=i32(partition_bytes),
+                        partition_max_bytes=i32(1 << 20),
                     ),
                 ),
             )
@@ -64,9 +62,9 @@ class Tiers(TieredCluster):
         request = fetch_v12.FetchRequest(
             replica_id=i32(-1),  # type: ignore[arg-type]
             max_wait=i32Timedelta.parse(timedelta(milliseconds=wait_ms)),
-            min_bytes=i32(1),
+            min_bytes=i32(min_bytes),
             max_bytes=i32(max_bytes),
-            isolation_level=i8(committed),
+            isolation_level=i8(0),
             session_epoch=i32(-1),
             topics=topics,
             forgotten_topics_data=(),
@@ -104,7 +102,7 @@ def tiers() -> Iterator[Tiers]:
         yield Tiers(sim)
 
 
-def ms(said: Any) -> tuple[int, int, int, int]:
+def told(said: Any) -> tuple[int, int, int, int]:
     return (
         int(said.error_code),
         said.high_watermark,
@@ -126,7 +124,7 @@ def test_an_unavailable_store_is_told_at_the_deadline_with_the_bounds_of_the_log
     for wait_ms, expected_s in ((0, 0.5), (100, 0.5), (500, 0.5), (2000, 2.0)):
         for broker in (1, 2):
             (said,), took = tiers.sim.run(tiers.fetched([(TP, 0)], at=broker, wait_ms=wait_ms))
-            assert ms(said) == (STORAGE, 10, 10, 0)
+            assert told(said) == (STORAGE, 10, 10, 0)
             assert not said.records
             assert took == pytest.approx(expected_s, abs=0.05)
 
@@ -136,7 +134,7 @@ def test_other_partitions_are_answered_beside_it_and_other_requests_at_once(tier
 
     async def story() -> tuple[Any, Any]:
         return await asyncio.gather(
-            tiers.fetched([(TP, 0), (TP, 9)][:1], wait_ms=1000),
+            tiers.fetched([(TP, 0)], wait_ms=1000),
             tiers.fetched([(TP, 9)], wait_ms=1000),
         )
 
@@ -172,6 +170,23 @@ def test_a_store_that_comes_back_is_read_within_the_wait(tiers: Tiers) -> None:
     (said,), took = tiers.sim.run(story())
     assert (int(said.error_code), said.records is not None) == (0, True)
     assert took < 2.5
+
+
+def test_what_was_read_is_answered_though_the_request_waits_for_more(tiers: Tiers) -> None:
+    async def story() -> tuple[list[Any], float]:
+        async def change() -> None:
+            await asyncio.sleep(1.0)
+            tiers.levers.refuse("object_store")
+            with tiers.client(1) as client:
+                await produce(client, TP, records=[("more", 1)], acks=-1)
+
+        asked = tiers.fetched([(TP, 0)], wait_ms=2000, min_bytes=1 << 19)
+        return (await asyncio.gather(asked, change()))[0]
+
+    (said,), took = tiers.sim.run(story())
+    assert told(said) == (0, 11, 11, 0)
+    assert len(records_in(bytes(said.records), 0)) == 2
+    assert took == pytest.approx(2.0, abs=0.05)
 
 
 def test_several_remote_partitions_share_the_bytes_of_a_request_and_all_make_progress() -> None:
@@ -246,11 +261,7 @@ def test_a_topic_with_nothing_tiered_yet_waits_for_the_upload_of_its_first_offse
 
 
 def test_timestamps_are_found_in_either_tier(tiers: Tiers) -> None:
-    with tiers.client(1) as client:
-        answers = [
-            tiers.sim.run(tiers.fetched([(TP, offset)]))[0][0] for offset in range(tiers.sent)
-        ]
-        del client
+    answers = [tiers.sim.run(tiers.fetched([(TP, offset)]))[0][0] for offset in range(tiers.sent)]
     stamps = [records_in(bytes(one.records), at)[0][2] for at, one in enumerate(answers)]
     assert stamps == sorted(stamps)
     for offset, stamp in enumerate(stamps):
