@@ -185,27 +185,6 @@ def _storages(
     return [make(context) for make in factories]
 
 
-def _replication_settings(settings: BrokerSettings, layers: BrokerLayers) -> ReplicationSettings:
-    number = layers.number
-    return ReplicationSettings(
-        broker_id=settings.node_id,
-        max_lag_ms=number("replica.lag.time.max.ms"),
-        checkpoint_interval_ms=number("replica.high.watermark.checkpoint.interval.ms"),
-        retention_check_interval_ms=number("log.retention.check.interval.ms"),
-        producer_check_interval_ms=number("producer.id.expiration.check.interval.ms"),
-        flush_check_interval_ms=number("log.flush.scheduler.interval.ms"),
-        fetcher=FetcherSettings(
-            broker_id=settings.node_id,
-            max_wait_ms=number("replica.fetch.wait.max.ms"),
-            min_bytes=number("replica.fetch.min.bytes"),
-            max_bytes=number("replica.fetch.response.max.bytes"),
-            partition_max_bytes=number("replica.fetch.max.bytes"),
-            backoff_ms=number("replica.fetch.backoff.ms"),
-            timeout_ms=number("replica.socket.timeout.ms"),
-        ),
-    )
-
-
 def _node(ports: Ports, settings: BrokerSettings, factories: Sequence[StorageFactory]) -> Node:
     image, metrics = Image(), Registry()
     storages = _storages(
@@ -224,7 +203,7 @@ def _node(ports: Ports, settings: BrokerSettings, factories: Sequence[StorageFac
     replicas = ReplicaManager(
         ports=ports,
         image=image,
-        settings=_replication_settings(settings, layers),
+        settings=_replication_settings(settings.node_id, layers.number),
         controller=Peer(ports.network, settings.controller, f"broker-{settings.node_id}-isr"),
         broker_epoch=lambda: node.broker_epoch,
         layers=lambda: node.layers,
@@ -244,6 +223,26 @@ def _node(ports: Ports, settings: BrokerSettings, factories: Sequence[StorageFac
     )
     events.meters = node.meters
     return node
+
+
+def _replication_settings(broker_id: int, number: Callable[[str], int]) -> ReplicationSettings:
+    return ReplicationSettings(
+        broker_id=broker_id,
+        max_lag_ms=number("replica.lag.time.max.ms"),
+        checkpoint_interval_ms=number("replica.high.watermark.checkpoint.interval.ms"),
+        retention_check_interval_ms=number("log.retention.check.interval.ms"),
+        producer_check_interval_ms=number("producer.id.expiration.check.interval.ms"),
+        flush_check_interval_ms=number("log.flush.scheduler.interval.ms"),
+        fetcher=FetcherSettings(
+            broker_id=broker_id,
+            max_wait_ms=number("replica.fetch.wait.max.ms"),
+            min_bytes=number("replica.fetch.min.bytes"),
+            max_bytes=number("replica.fetch.response.max.bytes"),
+            partition_max_bytes=number("replica.fetch.max.bytes"),
+            backoff_ms=number("replica.fetch.backoff.ms"),
+            timeout_ms=number("replica.socket.timeout.ms"),
+        ),
+    )
 
 
 ANSWERING: dict[apis.AnyApi, Answering] = dict(

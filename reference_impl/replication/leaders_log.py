@@ -6,8 +6,9 @@ an error. An answer that is an error, or says nothing, is a KafkaError.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from reference_impl.kafka.apis import LIST_OFFSETS, OFFSET_FOR_LEADER_EPOCH
 from reference_impl.kafka.client import Peer
@@ -73,11 +74,7 @@ class LeadersLog:
         answer = await self._peer.ask(
             LIST_OFFSETS, LIST_OFFSETS_VERSION, request, timeout_s=self._timeout_s
         )
-        found = next((one for topic in answer.topics for one in topic.partitions), None)
-        if found is None:
-            raise KafkaError(ErrorCode.unknown_server_error, "an answer that says nothing")
-        if found.error_code:
-            raise KafkaError(ErrorCode(found.error_code))
+        found = _only(one for topic in answer.topics for one in topic.partitions)
         return found.offset, found.leader_epoch
 
     async def epoch_end(self, epoch: int) -> EpochEnd:
@@ -93,9 +90,24 @@ class LeadersLog:
         answer = await self._peer.ask(
             OFFSET_FOR_LEADER_EPOCH, EPOCHS_VERSION, request, timeout_s=self._timeout_s
         )
-        found = next((one for topic in answer.topics for one in topic.partitions), None)
-        if found is None:
-            raise KafkaError(ErrorCode.unknown_server_error, "an answer that says nothing")
-        if found.error_code:
-            raise KafkaError(ErrorCode(found.error_code))
+        found = _only(one for topic in answer.topics for one in topic.partitions)
         return EpochEnd(epoch=found.leader_epoch, end_offset=found.end_offset)
+
+
+class _Said(Protocol):
+    """What is answered of a partition."""
+
+    error_code: int
+
+
+Said = TypeVar("Said", bound=_Said)
+
+
+def _only(parts: Iterable[Said]) -> Said:
+    """The one partition of an answer, or its error."""
+    found = next(iter(parts), None)
+    if found is None:
+        raise KafkaError(ErrorCode.unknown_server_error, "an answer that says nothing")
+    if found.error_code:
+        raise KafkaError(ErrorCode(found.error_code))
+    return found

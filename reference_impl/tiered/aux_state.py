@@ -45,7 +45,6 @@ from reference_impl.tiered.aux_decisions import (
     segment_before_elo,
     segment_before_own_elo,
 )
-from reference_impl.tiered.decisions import task_backoff_ms
 from reference_impl.tiered.metadata import NotInitialised
 from reference_impl.tiered.reader_pool import PoolFull, ReaderPool
 from reference_impl.tiered.segments import RemoteLogSegmentMetadata, TopicIdPartition
@@ -92,7 +91,7 @@ class AuxiliaryState:
                 except RemoteStorageException as error:
                     why = f"{type(error).__name__}: {error}"
                     self._log(Lines.AUX_STATE_FAILED, where, attempt=attempt, why=why)
-                await self._tier.ports.clock.sleep(self._wait_s(attempt))
+                await self._tier.ports.clock.sleep(self._tier.backoff_ms(attempt) / 1000)
                 attempt += 1
                 leader = await ask.start(leader.log_start_offset)
         finally:
@@ -256,12 +255,6 @@ class AuxiliaryState:
             position, size = position + read, READ_BYTES if read else 2 * size
 
     # How long it takes.
-
-    def _wait_s(self, attempt: int) -> float:
-        settings, rng = self._tier.settings(), self._tier.ports.rng
-        jitter = settings.retry_jitter * (2 * rng.random() - 1)
-        most, initial = settings.retry_backoff_max_ms, settings.retry_backoff_ms
-        return task_backoff_ms(attempt, initial, most, jitter) / 1000
 
     def _longest_ms(self) -> float:
         now = self._tier.ports.clock.monotonic_ns()

@@ -29,7 +29,6 @@ from reference_impl.metadata.image import Image
 from reference_impl.metadata.records import CONTROLLER_EPOCH
 from reference_impl.ports.log_lines import Lines
 from reference_impl.replication.watching import Watched, until
-from reference_impl.tiered.decisions import task_backoff_ms
 from reference_impl.tiered.segments import (
     PartitionDeleteState,
     RemoteLogSegmentMetadata,
@@ -247,10 +246,7 @@ class RemotePartitionRemover(Watched):
         )
 
     def _retry_ns(self) -> int:
-        settings, rng = self._tier.settings(), self._tier.ports.rng
-        jitter = settings.retry_jitter * (2 * rng.random() - 1)
-        most, initial = settings.retry_backoff_max_ms, settings.retry_backoff_ms
-        wait_ms = task_backoff_ms(self._attempt, initial, most, jitter)
+        wait_ms = self._tier.backoff_ms(self._attempt)
         self._attempt += 1
         return int(wait_ms * _MS)
 

@@ -6,10 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
 
 pytestmark = pytest.mark.process
 
@@ -40,6 +42,63 @@ def test_it_says_where_it_is_and_stops_cleanly_when_told(
         assert serving.wait(60) == 0
     assert sorted(os.listdir(data)) == ["broker-1", "broker-2", "controller", "objects"]
     assert (data / "broker-1" / ".kafka_cleanshutdown").exists()
+
+
+TIERED_TOPIC = {
+    "remote.storage.enable": "true",
+    "local.retention.bytes": "1",
+    "index.interval.bytes": "1",
+    "segment.index.bytes": "120",
+}
+TIERED = (
+    "remote.log.storage.system.enable=true",
+    "remote.log.manager.task.interval.ms=200",
+    "log.retention.check.interval.ms=200",
+    "rlmm.config.remote.log.metadata.topic.num.partitions=1",
+)
+
+
+def _read_all(bootstrap: str, topic: str, count: int) -> list[bytes]:
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "all", "log_level": 0})
+    consumer.assign([TopicPartition(topic, 0, 0)])
+    found: list[bytes] = []
+    until = time.monotonic() + 60
+    while len(found) < count and time.monotonic() < until:
+        message = consumer.poll(1.0)
+        if message is not None and message.error() is None:
+            found.append(message.value())
+    consumer.close()
+    return found
+
+
+def test_with_tiered_storage_a_client_reads_what_has_left_the_disks(tmp_path: Path) -> None:
+    settings = [word for one in TIERED for word in ("--property", one)]
+    values = [f"v{number}".encode() for number in range(100)]
+    with subprocess.Popen(
+        [*COMMAND, "--brokers", "3", "--data", str(tmp_path), *settings],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as serving:
+        assert serving.stdout is not None
+        bootstrap = serving.stdout.readline().strip().removeprefix("bootstrap=")
+        admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+        made = admin.create_topics([NewTopic("orders", 1, 3, config=TIERED_TOPIC)])
+        made["orders"].result(30)
+        producer = Producer({"bootstrap.servers": bootstrap, "log_level": 0})
+        for value in values:
+            producer.produce("orders", value)
+            producer.flush(30)
+        folders = [tmp_path / f"broker-{one}" / "orders-0" for one in (1, 2, 3)]
+        until = time.monotonic() + 60
+        while time.monotonic() < until and any(
+            (folder / f"{0:020}.log").exists() for folder in folders
+        ):
+            time.sleep(0.2)
+        assert not any((folder / f"{0:020}.log").exists() for folder in folders)
+        assert _read_all(bootstrap, "orders", len(values)) == values
+        serving.terminate()
+        assert serving.wait(60) == 0
 
 
 @pytest.mark.parametrize(

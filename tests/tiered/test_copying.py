@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -192,3 +193,29 @@ def test_a_segment_whose_producers_are_not_known_is_not_copied_nor_any_behind_it
     said = "".join(cluster.sim.nodes["broker-1"].log_lines)
     assert "cannot copy the segment at 2" in said
     assert cluster.log(1).local_log_start_offset == 2
+
+
+def test_the_log_start_is_raised_before_the_first_segment_is_deleted(
+    cluster: TieredCluster,
+) -> None:
+    cluster.send(9)
+    cluster.sim.advance(4)
+    ends = {one.segment_id: one.end_offset for one in cluster.segments()}
+    seen: list[tuple[int, int, int]] = []
+
+    def applied(_: object) -> None:
+        event = events(cluster)[-1]
+        if event.state is DELETING:
+            log = cluster.log(1)
+            first = log.epochs.entries[0].start_offset
+            seen.append((ends[event.segment_id], log.log_start_offset, first))
+
+    metadata: Any = cluster.managers[1]._tier.metadata
+    metadata.watch(applied)
+    cluster.configure(**{"retention.bytes": "300"})
+    cluster.sim.advance(4)
+
+    assert [end for end, _, _ in seen] == [1, 3]
+    assert {(start, first) for _, start, first in seen} == {(4, 4)}
+    assert states(cluster)[:2] == [[STARTED, FINISHED, DELETING, DELETED]] * 2
+    cluster.at_rest()

@@ -40,14 +40,19 @@ class Downgraded(StagedCluster):
         """Stop both brokers, and start them with tiered storage or without."""
         for broker in (B, A):
             self.stop(broker)
+        for broker in (A, B):
+            self.start(broker, on=on)
+        self.until(lambda: self.told_in_sync() == [A, B])
+
+    def start(self, broker: int, *, on: bool) -> None:
+        """Start one with tiered storage or without."""
         plan = self.cluster.plan
         properties = {**plan.properties, SYSTEM: "true" if on else "false"}
         self.cluster.plan = replace(plan, properties=properties)
         self.cluster._storages = [self._made] if on else []
-        for broker in (A, B):
-            self.managers.pop(broker, None)
-            self.sim.start(broker_name(broker))
-        self.until(lambda: self.told_in_sync() == [A, B])
+        self.managers.pop(broker, None)
+        self.sim.start(broker_name(broker))
+        self.sim.advance(0)
 
     def told_in_sync(self) -> list[int]:
         with self.client(3) as client:
@@ -139,3 +144,34 @@ def test_retention_raises_the_log_start_without_tiered_storage(cluster: Downgrad
     cluster.switch(on=False)
     cluster.configure(retention_ms="1000")
     cluster.until(lambda: cluster.special(-2)[0] == 7)
+
+
+def test_a_follower_without_tiered_storage_stays_out_of_the_isr(cluster: Downgraded) -> None:
+    leader = cluster.leader()
+    other = B if leader == A else A
+    name = broker_name(other)
+    cluster.sim.kill(name)
+    cluster.sim.nodes[name].disk.wipe()
+    cluster.start(other, on=False)
+    cluster.sim.advance(60)
+    assert cluster.told_in_sync() == [leader]
+    cluster.stop(other)
+    cluster.start(other, on=True)
+    cluster.until(lambda: cluster.told_in_sync() == [A, B])
+    assert cluster.log(other).producers.producers[PRODUCER].last_sequence == 6
+
+
+def test_a_follower_with_tiered_storage_needs_no_leader_with_it(cluster: Downgraded) -> None:
+    for broker in (B, A):
+        cluster.stop(broker)
+    cluster.start(A, on=False)
+    cluster.until(lambda: cluster.leader() == A)
+    cluster.sim.nodes[broker_name(B)].disk.wipe()
+    cluster.start(B, on=True)
+    cluster.until(lambda: cluster.told_in_sync() == [A, B])
+    cluster.until(lambda: cluster.log(B).epochs.entries[0].epoch != UNDEFINED_EPOCH)
+
+    log = cluster.log(B)
+    assert (log.log_start_offset, log.local_log_start_offset) == (0, 6)
+    assert cluster.consume(0, at=B).values[:3] == ["0@0", "1@0", "2@0"]
+    assert log.producers.producers[PRODUCER].last_sequence == 6
