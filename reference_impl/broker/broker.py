@@ -31,6 +31,7 @@ from reference_impl.broker.metered import MeteredFetches
 from reference_impl.broker.node import Node
 from reference_impl.broker.produce import produce
 from reference_impl.broker.settings import BrokerSettings
+from reference_impl.broker.tiered_storage import configured_storages
 from reference_impl.kafka import apis
 from reference_impl.kafka.api_versions import api_versions_handler
 from reference_impl.kafka.client import Peer
@@ -56,10 +57,18 @@ from reference_impl.replication.manager import ReplicaManager, ReplicationSettin
 
 
 async def run_broker(
-    ports: Ports, settings: BrokerSettings, *, storages: Sequence[StorageFactory] = ()
+    ports: Ports, settings: BrokerSettings, *, storages: Sequence[StorageFactory] | None = None
 ) -> None:
-    """Be a broker until told to stop; ``storages`` are kept beside the logs on its disk."""
-    node = _node(ports, settings, storages)
+    """Be a broker until told to stop.
+
+    ``storages`` are kept beside the logs on its disk; if none are given, those that it is
+    configured to have.
+    """
+    node = _node(
+        ports,
+        settings,
+        configured_storages(settings.properties) if storages is None else storages,
+    )
     async with MetricsEndpoint.opened(node.metrics, ports.network, settings.metrics):
         await _run(node, ports, settings)
 
@@ -182,33 +191,16 @@ def _node(ports: Ports, settings: BrokerSettings, factories: Sequence[StorageFac
     )
     controller = Peer(ports.network, settings.controller, f"broker-{settings.node_id}")
     layers = BrokerLayers.of(image, settings.node_id, settings.properties)
-    number = layers.number
     node: Node
     events = BrokerEvents(ports.log)
     replicas = ReplicaManager(
         ports=ports,
         image=image,
-        settings=ReplicationSettings(
-            broker_id=settings.node_id,
-            max_lag_ms=number("replica.lag.time.max.ms"),
-            checkpoint_interval_ms=number("replica.high.watermark.checkpoint.interval.ms"),
-            retention_check_interval_ms=number("log.retention.check.interval.ms"),
-            producer_check_interval_ms=number("producer.id.expiration.check.interval.ms"),
-            flush_check_interval_ms=number("log.flush.scheduler.interval.ms"),
-            fetcher=FetcherSettings(
-                broker_id=settings.node_id,
-                max_wait_ms=number("replica.fetch.wait.max.ms"),
-                min_bytes=number("replica.fetch.min.bytes"),
-                max_bytes=number("replica.fetch.response.max.bytes"),
-                partition_max_bytes=number("replica.fetch.max.bytes"),
-                backoff_ms=number("replica.fetch.backoff.ms"),
-                timeout_ms=number("replica.socket.timeout.ms"),
-            ),
-        ),
+        settings=_replication_settings(settings.node_id, layers.number),
         controller=Peer(ports.network, settings.controller, f"broker-{settings.node_id}-isr"),
         broker_epoch=lambda: node.broker_epoch,
         layers=lambda: node.layers,
-        elsewhere=kept_elsewhere(storages),
+        elsewhere=kept_elsewhere(storages, image),
         events=events,
     )
     node = Node(
@@ -224,6 +216,26 @@ def _node(ports: Ports, settings: BrokerSettings, factories: Sequence[StorageFac
     )
     events.meters = node.meters
     return node
+
+
+def _replication_settings(broker_id: int, number: Callable[[str], int]) -> ReplicationSettings:
+    return ReplicationSettings(
+        broker_id=broker_id,
+        max_lag_ms=number("replica.lag.time.max.ms"),
+        checkpoint_interval_ms=number("replica.high.watermark.checkpoint.interval.ms"),
+        retention_check_interval_ms=number("log.retention.check.interval.ms"),
+        producer_check_interval_ms=number("producer.id.expiration.check.interval.ms"),
+        flush_check_interval_ms=number("log.flush.scheduler.interval.ms"),
+        fetcher=FetcherSettings(
+            broker_id=broker_id,
+            max_wait_ms=number("replica.fetch.wait.max.ms"),
+            min_bytes=number("replica.fetch.min.bytes"),
+            max_bytes=number("replica.fetch.response.max.bytes"),
+            partition_max_bytes=number("replica.fetch.max.bytes"),
+            backoff_ms=number("replica.fetch.backoff.ms"),
+            timeout_ms=number("replica.socket.timeout.ms"),
+        ),
+    )
 
 
 ANSWERING: dict[apis.AnyApi, Answering] = dict(

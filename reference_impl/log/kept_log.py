@@ -39,6 +39,7 @@ class LogMaintenance:
         self.epochs: LeaderEpochs = loaded.epochs
         self.producers = ProducerStates(self.partition, config.producer_id_expiration_ms)
         self.older_elsewhere = loaded.older_elsewhere
+        self.older_unreachable = False  # it is elsewhere, and cannot be read from here
         self.log_start_offset = loaded.log_start_offset
         self.log_end_offset = loaded.log_end_offset
         self.recovery_point = loaded.log_end_offset

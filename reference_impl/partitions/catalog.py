@@ -12,7 +12,7 @@ from typing import Protocol
 from uuid import UUID
 
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.metadata.effective import BrokerLayers
+from reference_impl.metadata.effective import BrokerLayers, is_tiered
 from reference_impl.metadata.image import Image
 from reference_impl.metadata.records import ResourceType
 from reference_impl.metrics.registry import Registry
@@ -102,16 +102,26 @@ StorageFactory = Callable[[StorageContext], Storage]
 """Makes the storage of one broker."""
 
 
-def kept_elsewhere(storages: Sequence[Storage]) -> KeptElsewhere:
-    """What replicas are told, by whichever storage has something to say of a topic."""
+def kept_elsewhere(storages: Sequence[Storage], image: Image) -> KeptElsewhere:
+    """What replicas are told, by whichever storage has something to say of a topic.
+
+    What a tiered topic has elsewhere is out of reach if no storage speaks for it (C-39).
+    """
     told = [one.elsewhere for one in storages]
+
+    def older(topic: str) -> bool:
+        return any(one.older(topic) for one in told)
+
+    def unreachable(topic: str) -> bool:
+        return not older(topic) and is_tiered(image.config(ResourceType.TOPIC, topic))
 
     def boundary_of(replica: Partition) -> int | None:
         known = [one.boundary_of(replica) for one in told]
         return next((one for one in known if one is not None), None)
 
     return KeptElsewhere(
-        older=lambda topic: any(one.older(topic) for one in told),
+        older=lambda topic: older(topic) or unreachable(topic),
+        unreachable=unreachable,
         remote_aux=next((one.remote_aux for one in told if one.remote_aux is not None), None),
         boundary_of=boundary_of,
     )

@@ -68,6 +68,9 @@ class Lines(Enum):
         "{partition} cannot copy the segment at {start}: no producer snapshot of its end",
     )
     REMOTE_TASK_FAILED = _Line(WARN, _REMOTE, "{partition} {task} failed: retry={attempt} {why}")
+    TIERED_STORAGE_NOT_AVAILABLE = _Line(
+        WARN, _REMOTE, "{partition} TIERED_STORAGE_NOT_AVAILABLE for a reader: {why}"
+    )
     METADATA_EVENT_DROPPED = _Line(ERROR, _REMOTE_METADATA, "offset={offset} of {topic}: {why}")
     METADATA_RECORD_SKIPPED = _Line(
         ERROR, _REMOTE_METADATA, "offset={offset} of {topic} is no event, and was skipped: {why}"
@@ -87,6 +90,19 @@ class Lines(Enum):
         ERROR, _REMOTE_METADATA, "the local files of remote metadata were not written: {why}"
     )
     UNKNOWN_SETTING = _Line(WARN, _REMOTE, "{name} is not known, and has no effect; see {known}")
+    AUX_STATE_FAILED = _Line(
+        WARN, _REMOTE, "{partition} auxiliary state not built: retry={attempt} {why}"
+    )
+    AUX_STATE_WAITS = _Line(
+        WARN, _REMOTE, "{partition} auxiliary state not built yet: seconds={seconds}"
+    )
+    TIERING_OFF = _Line(
+        WARN,
+        _REMOTE,
+        "the topic {topic} has remote.storage.enable=true and this broker "
+        "remote.log.storage.system.enable=false: what is only in remote storage is not available",
+    )
+    PARTITION_REMOVED = _Line(INFO, _REMOTE, "{partition} has no remote data any more: id={id}")
 
 
 class NodeLog:

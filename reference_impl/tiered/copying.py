@@ -3,8 +3,9 @@
     read the segment and what belongs to it
       ► COPY_SEGMENT_STARTED ► copy ► COPY_SEGMENT_FINISHED
 
-A copy that failed is deleted and made again under another id; a segment that cannot be copied keeps
-back all behind it. A leader that was replaced finishes the copy in hand and begins no other (C-36).
+A copy that failed is deleted, and then made again under another id: in an outage there is one such
+copy, however long it lasts. A segment that cannot be copied keeps back all behind it. A leader that
+was replaced finishes the copy in hand and begins no other (C-36).
 
 Whether a copy is finished must never be a guess, since local segments are removed on the strength
 of it. So one whose last event has no answer stays this broker's own: it is published again, which
@@ -67,13 +68,17 @@ class CopyTask:
 
     def has_work(self) -> bool:
         """A follower has none, unless it was leader and has a copy in hand."""
-        return self._extension.partition.leads or self._extension.in_doubt is not None
+        extension = self._extension
+        in_hand = extension.in_doubt is not None or extension.failed is not None
+        return extension.partition.leads or in_hand
 
     async def run(self) -> None:
         """Copy what is to be copied in the present epoch, and end what was begun in another."""
         extension = self._extension
         if extension.in_doubt is not None:
             await self._finish(extension.in_doubt)
+        if extension.failed is not None:
+            await self._discard(extension.failed)
         epoch = extension.partition.state.leader_epoch
         await self._roll_if_due(epoch)
         done = -1
@@ -108,7 +113,7 @@ class CopyTask:
         extension.copying[metadata.segment_id] = metadata
         try:
             await self._tier.metadata.add_remote_log_segment_metadata(metadata)
-            await self._store(metadata, data, epoch)
+            await self._store(metadata, data)
             await self._finish(metadata)
         except Exception:  # cancelled, it stays: the manager cleans up then
             self._let_go(metadata)
@@ -116,7 +121,7 @@ class CopyTask:
         self._let_go(metadata)
 
     def _let_go(self, metadata: RemoteLogSegmentMetadata) -> None:
-        if self._extension.in_doubt is not metadata:
+        if metadata not in (self._extension.in_doubt, self._extension.failed):
             self._extension.copying.pop(metadata.segment_id, None)
 
     async def _read(self, log: Log, segment: Segment, local: LocalSegment) -> LogSegmentData:
@@ -155,25 +160,27 @@ class CopyTask:
             segment_size_bytes=local.size,
         )
 
-    async def _store(
-        self, metadata: RemoteLogSegmentMetadata, data: LogSegmentData, epoch: int
-    ) -> None:
+    async def _store(self, metadata: RemoteLogSegmentMetadata, data: LogSegmentData) -> None:
         try:
             await self._tier.storage.copy_log_segment_data(metadata, data)
         except RemoteStorageException:
             self._tier.meters.write_errors.add((self._extension.id.topic,))
-            await self._discard(metadata, epoch)
+            self._extension.failed = metadata
+            await self._discard(metadata)
             raise
         self._tier.meters.bytes_out.add((self._extension.id.topic,), metadata.segment_size_bytes)
 
-    async def _discard(self, metadata: RemoteLogSegmentMetadata, epoch: int) -> None:
-        """Take away what a failed copy left (G-14); what fails again is left to the expiry."""
+    async def _discard(self, metadata: RemoteLogSegmentMetadata) -> None:
+        """Take away what a failed copy left (G-14). If that is refused, another has seen to it."""
+        epoch = metadata.leader_epoch
         try:
             await self._tier.publish(metadata, SegmentState.DELETE_SEGMENT_STARTED, epoch)
             await self._tier.storage.delete_log_segment_data(metadata)
             await self._tier.publish(metadata, SegmentState.DELETE_SEGMENT_FINISHED, epoch)
-        except RemoteStorageException:
-            return
+        except (EventDropped, RemoteResourceNotFoundException):
+            await self._tier.storage.delete_log_segment_data(metadata)
+        self._extension.failed = None
+        self._extension.copying.pop(metadata.segment_id, None)
 
     async def _finish(self, metadata: RemoteLogSegmentMetadata) -> None:
         """Publish that a copy is finished; it stays in doubt until that is known."""

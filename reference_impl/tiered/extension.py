@@ -12,6 +12,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from reference_impl.decisions import decision
+from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.log.decisions import EpochEntry
 from reference_impl.log.log import Log
 from reference_impl.partitions.logical import Extension, LogicalPartition
@@ -42,7 +43,8 @@ class TieredExtension(Extension):
     """A partition with remote segments. ``expire_soon`` has its expiry run before its time.
 
     ``copying`` are the copies that this broker has begun and not ended; ``in_doubt`` the one of
-    them that was published as finished, without an answer.
+    them that was published as finished, without an answer; ``failed`` the one that is to be deleted
+    before the segment is copied again.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class TieredExtension(Extension):
         self.id = TopicIdPartition(partition.topic_id, partition.topic, partition.index)
         self.copying: dict[RemoteLogSegmentId, RemoteLogSegmentMetadata] = {}
         self.in_doubt: RemoteLogSegmentMetadata | None = None
+        self.failed: RemoteLogSegmentMetadata | None = None
         self.sweeping = False  # a copy of an earlier leader is being taken for abandoned
         self._metadata = metadata
         self._expire_soon = expire_soon
@@ -105,6 +108,14 @@ class TieredExtension(Extension):
             highest = None
         found = tiered_region(log.log_start_offset, log.local_log_start_offset, highest)
         return regions if found is None else (*regions, found)
+
+    def last_tiered(self) -> int | None:
+        """The highest remote offset; an error that passes until the metadata is read."""
+        try:
+            highest = self.highest_remote()
+        except NotInitialised as error:
+            raise KafkaError(ErrorCode.kafka_storage_error, str(error)) from error
+        return -1 if highest is None else highest
 
     async def delete_records(self, before: int) -> None:
         """The log start has moved; remote segments below it go with the next expiry."""

@@ -51,9 +51,10 @@ class AbortedTransaction(NamedTuple):
 
 @decision("batch-follows")
 def batch_follows(base_offset: int, last_offset: int, expected: int, segment_end: int) -> bool:
-    """Whether a batch can be the next one of a segment. Its offsets stand outside the checksum, so
-    that alone does not vouch for them."""
-    return expected <= base_offset <= last_offset <= segment_end
+    """Whether a batch can be the next one of a segment: it begins where the one before it ended.
+
+    The base offset stands outside the checksum, which does not vouch for it."""
+    return expected == base_offset <= last_offset <= segment_end
 
 
 @decision("index-within-segment")
@@ -153,21 +154,25 @@ class RemoteIndexes:
         self._decoded: OrderedDict[str, object] = OrderedDict()
         self._fetching: dict[str, tuple[asyncio.Lock, list[int]]] = {}
 
-    async def offsets(self, metadata: RemoteLogSegmentMetadata, interval_bytes: int) -> OffsetIndex:
-        """The offset index."""
+    async def offsets(
+        self, metadata: RemoteLogSegmentMetadata, interval_bytes: int, *, anew: bool = False
+    ) -> OffsetIndex:
+        """The offset index; ``anew`` if the one there is contradicts the segment."""
 
         async def rebuild() -> bytes:
             return (await self._rebuild(metadata, interval_bytes)).offsets.encoded(0)
 
-        return await self._get(metadata, IndexKind.OFFSET, decode_offsets, rebuild)
+        return await self._get(metadata, IndexKind.OFFSET, decode_offsets, rebuild, anew)
 
-    async def times(self, metadata: RemoteLogSegmentMetadata, interval_bytes: int) -> TimeIndex:
-        """The time index."""
+    async def times(
+        self, metadata: RemoteLogSegmentMetadata, interval_bytes: int, *, anew: bool = False
+    ) -> TimeIndex:
+        """The time index; ``anew`` if the one there is contradicts the segment."""
 
         async def rebuild() -> bytes:
             return (await self._rebuild(metadata, interval_bytes)).times.encoded(0)
 
-        return await self._get(metadata, IndexKind.TIMESTAMP, decode_times, rebuild)
+        return await self._get(metadata, IndexKind.TIMESTAMP, decode_times, rebuild, anew)
 
     async def aborted(self, metadata: RemoteLogSegmentMetadata) -> tuple[AbortedTransaction, ...]:
         """The aborted transactions that end in a segment."""
@@ -190,13 +195,17 @@ class RemoteIndexes:
         kind: IndexKind,
         decode: Callable[[bytes, RemoteLogSegmentMetadata], Decoded],
         rebuild: Callable[[], Awaitable[bytes]],
+        anew: bool = False,
     ) -> Decoded:
         name = file_name(metadata, kind)
         async with self._alone(name):
-            index = self._decoded.get(name)
+            index = None if anew else self._decoded.get(name)
             if index is None:
                 try:
-                    index = await self._load(metadata, kind, decode, rebuild)
+                    if anew:
+                        index = await self._kept(metadata, kind, decode, await rebuild())
+                    else:
+                        index = await self._load(metadata, kind, decode, rebuild)
                 except CorruptIndex as error:
                     raise RemoteStorageException(f"{name} is damaged: {error}") from error
             self._decoded[name] = index
@@ -221,12 +230,21 @@ class RemoteIndexes:
                 pass  # written by another program; what is fetched takes its place
         try:
             data = await self._storage.fetch_index(metadata, kind)
-            decoded = decode(data, metadata)
+            decode(data, metadata)
         except (RemoteResourceNotFoundException, CorruptIndex) as error:
             if kind is IndexKind.TRANSACTION and isinstance(error, CorruptIndex):
                 raise
             data = await rebuild()
-            decoded = decode(data, metadata)
+        return await self._kept(metadata, kind, decode, data)
+
+    async def _kept(
+        self,
+        metadata: RemoteLogSegmentMetadata,
+        kind: IndexKind,
+        decode: Callable[[bytes, RemoteLogSegmentMetadata], Decoded],
+        data: bytes,
+    ) -> Decoded:
+        decoded = decode(data, metadata)
         await self._cache.put(metadata, kind, data)
         return decoded
 

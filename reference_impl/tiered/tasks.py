@@ -16,7 +16,6 @@ from typing import Protocol
 from reference_impl.kafka.errors import KafkaError
 from reference_impl.ports.log_lines import Lines
 from reference_impl.replication.watching import Watched, until
-from reference_impl.tiered.decisions import task_backoff_ms
 from reference_impl.tiered.storage import RemoteStorageException
 from reference_impl.tiered.tier import Tier
 
@@ -27,6 +26,7 @@ class TaskKind(StrEnum):
     COPY = "copy"
     EXPIRY = "expiry"
     LOCAL = "local retention"
+    EARLIER_STATE = "earlier state"
 
 
 class Task(Protocol):
@@ -126,7 +126,7 @@ class TaskLoop(Watched):
         return settings.local_check_interval_ms if local else settings.task_interval_ms
 
     def _failed(self, error: RemoteStorageException) -> float:
-        settings, attempt = self._tier.settings(), self._attempt
+        attempt = self._attempt
         self._attempt += 1
         self._tier.ports.log(
             Lines.REMOTE_TASK_FAILED,
@@ -135,7 +135,4 @@ class TaskLoop(Watched):
             attempt=attempt,
             why=f"{type(error).__name__}: {error}",
         )
-        jitter = settings.retry_jitter * (2 * self._tier.ports.rng.random() - 1)
-        return task_backoff_ms(
-            attempt, settings.retry_backoff_ms, settings.retry_backoff_max_ms, jitter
-        )
+        return self._tier.backoff_ms(attempt)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from reference_impl.ports import Ports
+from reference_impl.tiered.decisions import task_backoff_ms
 from reference_impl.tiered.metadata import RemoteLogMetadataManager
 from reference_impl.tiered.meters import TieredMeters
 from reference_impl.tiered.segments import (
@@ -43,6 +44,13 @@ class Tier:
     def new_id(self) -> UUID:
         """Another one for each copy."""
         return UUID(bytes=self.ports.rng.randbytes(16), version=4)
+
+    def backoff_ms(self, attempt: int) -> float:
+        """How long to wait before retry 0, 1, … of what failed (C-28)."""
+        settings = self.settings()
+        jitter = settings.retry_jitter * (2 * self.ports.rng.random() - 1)
+        most, initial = settings.retry_backoff_max_ms, settings.retry_backoff_ms
+        return task_backoff_ms(attempt, initial, most, jitter)
 
     async def publish(
         self, segment: RemoteLogSegmentMetadata, state: SegmentState, leader_epoch: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reference_impl.kafka.errors import ErrorCode
+from reference_impl.partitions.logical import without_what_is_elsewhere
 from reference_impl.partitions.routing import (
     After,
     Empty,
@@ -18,6 +19,7 @@ from reference_impl.partitions.routing import (
     admit_reader,
     after_read,
     after_refresh,
+    after_tiered_read,
     after_wait,
     follower_elsewhere,
     region_at,
@@ -266,5 +268,45 @@ def test_what_a_read_ended_in_is_answered_routed_again_or_refused(
     assert asked == expected
 
 
-def test_the_table_has_every_outcome() -> None:
-    assert [row[0] for row in AFTER] == list(ReadOutcome)
+AFTER_TIERED = [
+    # outcome, first time, again; at every replica
+    (ReadOutcome.RECORDS, After.ANSWER, After.ANSWER),
+    (ReadOutcome.GONE, After.ROUTE_AGAIN, STORAGE),
+    (ReadOutcome.CORRUPT, ErrorCode.corrupt_message, ErrorCode.corrupt_message),
+    (ReadOutcome.AMBIGUOUS, STORAGE, STORAGE),
+    (ReadOutcome.LATE, STORAGE, STORAGE),
+]
+
+
+@pytest.mark.parametrize("row", AFTER_TIERED, ids=lambda row: str(row[0]))
+def test_a_remote_read_ends_alike_at_every_replica(
+    row: tuple[ReadOutcome, After | ErrorCode, After | ErrorCode],
+) -> None:
+    outcome, *expected = row
+    assert [after_tiered_read(outcome, again) for again in (False, True)] == expected
+
+
+@pytest.mark.parametrize("table", [AFTER, AFTER_TIERED])
+def test_the_table_has_every_outcome(table: list[tuple[ReadOutcome, ...]]) -> None:
+    assert [row[0] for row in table] == list(ReadOutcome)
+
+
+# Without tiered storage.
+
+
+@pytest.mark.parametrize("reader", [Reader.CONSUMER, Reader.COMMITTED, Reader.FOLLOWER])
+def test_without_tiered_storage_a_log_begins_on_the_disk(reader: Reader) -> None:
+    found = without_what_is_elsewhere(BOUNDS, reader)
+
+    assert (found.log_start_offset, found.local_log_start_offset) == (10, 10)
+    assert found.kept_from == (0 if reader is Reader.FOLLOWER else None)
+
+
+@pytest.mark.parametrize(("reader", "told"), [(CONSUMER, False), (FOLLOWER, True)])
+def test_a_follower_hears_where_a_log_begins_that_is_out_of_reach(
+    reader: FetchReader, told: bool
+) -> None:
+    standing = LEADER._replace(bounds=without_what_is_elsewhere(BOUNDS, reader.kind))
+
+    refused = Refuse(ErrorCode.offset_out_of_range, told=told)
+    assert route_read(9, (LOCAL,), reader, standing) == refused
