@@ -140,8 +140,8 @@ class TopicConsumer:
                 if not self._ready:
                     return
             await self._follow_all(led)
-            await self._learn_ends()
             await self._read()
+            await self._learn_ends()
         if self._clock.monotonic_ns() >= self._next_save_ns:
             await self.save(all_of_them=False)
             self._next_save_ns = self._clock.monotonic_ns() + self._settings.save_interval_ns
@@ -192,12 +192,20 @@ class TopicConsumer:
 
     async def _learn_ends(self) -> None:
         known = self._state.numbers_without_end()
+        trouble: BaseException | None = None
         for leader, numbers in (await self._leaders(list(known))).items():
-            for number, end in (await self._client.end_offsets(leader, numbers)).items():
+            try:
+                ends = await self._client.end_offsets(leader, numbers)
+            except _TROUBLE as error:  # the other leaders are asked all the same
+                trouble = error
+                continue
+            for number, end in ends.items():
                 if known[number] > end:
                     self._log(Lines.METADATA_STARTED_OVER, topic=_named(number), end=end)
                 self._state.end_known(number, end, known_up_to=known[number])
         self._announce()
+        if trouble is not None:
+            raise trouble
 
     async def _read(self) -> None:
         """Have a task read from each leader that leads something we follow."""

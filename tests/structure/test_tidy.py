@@ -26,7 +26,16 @@ SIMULATED = [
     *(ROOT / "reference_impl" / "ports").glob("*.py"),
     *(
         path
-        for area in ("kafka", "log", "metadata", "controller", "replication", "broker")
+        for area in (
+            "kafka",
+            "log",
+            "metadata",
+            "controller",
+            "replication",
+            "partitions",
+            "tiered",
+            "broker",
+        )
         for path in (ROOT / "reference_impl" / area).glob("*.py")
     ),
     *(

@@ -135,6 +135,8 @@ HISTORY: tuple[MetadataEvent, ...] = (
     segment(1, 5, 9, epoch=2),
     update(1, COPIED, epoch=2),
     segment(2, 0, 4, epoch=2),
+    segment(5, epoch=2),
+    update(5, DELETING, epoch=5),
     segment(3, epoch=7),
     update(3, DELETING, epoch=7),
     update(3, DELETED, epoch=7),
@@ -165,6 +167,7 @@ def test_what_is_kept_comes_back_and_judges_events_alike(tmp_path: Path) -> None
         (segment(3, epoch=7), Outcome.ILLEGAL),
         (update(3, DELETED, epoch=7), Outcome.NO_OP),
         (segment(4, epoch=6), Outcome.FENCED),
+        (update(5, DELETED, epoch=5), Outcome.FENCED),  # it began in another epoch
         (update(2, DELETED, epoch=2), Outcome.APPLIED),
     ):
         assert cache.apply(event) is outcome

@@ -333,3 +333,23 @@ def test_many_publish_at_once_and_each_learns_what_became_of_its_own(bench: Topi
     dropped = [one for one in results if one is not None]
     assert all("replaced" in str(one) for one in dropped)
     assert ask(bench, 2, lambda one: one.highest_leader_epoch(ORDERS)) == 1
+
+
+def test_an_answer_to_a_fetch_from_before_is_not_taken_when_reading_went_back(
+    bench: TopicBench,
+) -> None:
+    again = ORDERS._replace(topic_id=PAYMENTS.topic_id)  # the same metadata partition
+    follow(bench, 1)
+    follow(bench, 2, partitions=(ORDERS, again))
+    publish(bench, 2, segment(1, partition=again))
+    assert listed(bench, 1) == []
+
+    async def told(manager: Any) -> None:
+        manager.on_partition_leadership_changes([again], [])
+
+    bench.call(1, told)
+    bench.sim.advance(0.05)  # its fetch waits at the end, its position is the beginning again
+    publish(bench, 2, segment(2))
+
+    assert listed(bench, 1) == [(2, COPYING)]
+    assert listed(bench, 1, again) == [(1, COPYING)]
