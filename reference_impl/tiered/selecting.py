@@ -104,13 +104,13 @@ def remote_read_backoff_ms(attempt: int, jitter: float) -> float:
     return min(1000.0, 50 * 2.0 ** min(attempt, 30) * (1 + jitter))
 
 
-@decision("aborted-within")
+@decision("remote-aborted-within")
 def aborted_within(first_offset: int, last_offset: int, offset: int, upper: int) -> bool:
     """Whether an aborted transaction has records among those read, [offset, upper)."""
     return last_offset >= offset and first_offset < upper
 
 
-@decision("aborted-complete")
+@decision("remote-aborted-complete")
 def aborted_complete(last_stable_offset: int, upper: int) -> bool:
     """Whether no later entry can be about what was read: all of it was decided by then."""
     return last_stable_offset >= upper
