@@ -35,7 +35,7 @@ _CHECKSUM_BYTES = 4
 def cached_to_evict(sizes: tuple[int, ...], limit: int) -> int:
     """How many of the least recently used files go, so that the rest is within the limit."""
     left, count = sum(sizes), 0
-    while left > limit and count < len(sizes):
+    while left > limit:
         left -= sizes[count]
         count += 1
     return count
@@ -93,6 +93,9 @@ class IndexCache:
                 await self._disk.rename(self._path(name) + _UNFINISHED, self._path(name))
                 self._sizes[name] = len(data)
                 self._sizes.move_to_end(name)
+        except asyncio.CancelledError:
+            await self._remove([name + _UNFINISHED])
+            raise
         except OSError:
             await self._remove([name, name + _UNFINISHED])
         surplus = cached_to_evict(tuple(self._sizes.values()), limit)

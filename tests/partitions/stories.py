@@ -29,6 +29,7 @@ SETTINGS = {
     "replica.fetch.wait.max.ms": "100",
     "replica.fetch.backoff.ms": "100",
     "log.retention.ms": "-1",
+    "remote.list.offsets.request.timeout.ms": "1000",
 }
 
 

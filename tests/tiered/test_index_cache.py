@@ -159,7 +159,7 @@ def test_a_disk_or_a_process_that_fails_leaves_no_half_file(act: Act, effect: in
         ]
 
 
-def test_a_put_that_is_cancelled_leaves_nothing_that_a_restart_believes() -> None:
+def test_a_put_that_is_cancelled_leaves_no_half_file() -> None:
     async def story() -> tuple[bytes | None, list[str]]:
         for steps in range(12):
             task = asyncio.get_running_loop().create_task(
@@ -169,6 +169,7 @@ def test_a_put_that_is_cancelled_leaves_nothing_that_a_restart_believes() -> Non
                 await asyncio.sleep(0)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+            assert not [one for one in await names(bench) if one.endswith(".tmp")]
             assert await cache_on(bench).get(SEGMENTS[1], KIND) in (None, b"offsets")
         again = cache_on(bench)
         await again.put(SEGMENTS[1], KIND, b"offsets")
