@@ -6,6 +6,7 @@ from reference_impl.log.log import Appended
 from reference_impl.metrics.brokers import BrokerMeters
 from reference_impl.ports.log_lines import Lines, NodeLog
 from reference_impl.replication.events import Isr, PartitionEvents
+from reference_impl.replication.following import FollowState
 from reference_impl.replication.partition import Partition
 
 
@@ -47,9 +48,19 @@ class BrokerEvents(PartitionEvents):
         """A new segment."""
         self._log(Lines.ROLLED, partition=partition, offset=offset)
 
+    def follows_otherwise(
+        self, partition: Partition, before: FollowState, after: FollowState
+    ) -> None:
+        """From and to the states that tiered storage adds."""
+        if before in _BUILDING or after in _BUILDING:
+            self._log(Lines.FOLLOWS, partition=partition, before=before, after=after)
+
     def truncated(self, partition: Partition, offset: int) -> None:
         """An end that was cut off."""
         self._log(Lines.TRUNCATED, partition=partition, offset=offset)
+
+
+_BUILDING = (FollowState.FINDING_LOCAL_START, FollowState.BUILDING_AUX)
 
 
 def _ids(isr: Isr) -> str:

@@ -51,6 +51,7 @@ class Lines(Enum):
     ISR_EXPANDED = _Line(INFO, _PARTITION, "{partition} ISR expanded: from={before} to={after}")
     TRUNCATED = _Line(INFO, _LOG, "{partition} truncated: offset={offset}")
     ROLLED = _Line(INFO, _LOG, "{partition} rolled a new log segment: offset={offset}")
+    FOLLOWS = _Line(INFO, _PARTITION, "{partition} follower state: from={before} to={after}")
     FENCED = _Line(INFO, _HEARTBEATS, "broker fenced: broker={broker} broker_epoch={epoch}")
     UNFENCED = _Line(INFO, _HEARTBEATS, "broker unfenced: broker={broker} broker_epoch={epoch}")
     READY = _Line(INFO, _LIFE, "the broker is unfenced: broker_epoch={epoch}")

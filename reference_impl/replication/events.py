@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from reference_impl.log.log import Appended
+    from reference_impl.replication.following import FollowState
     from reference_impl.replication.partition import Partition
 
 Isr = tuple[int, ...]
@@ -25,6 +26,11 @@ class PartitionEvents:
 
     def rolled(self, partition: Partition, offset: int) -> None:
         """A new segment begins at that offset."""
+
+    def follows_otherwise(
+        self, partition: Partition, before: FollowState, after: FollowState
+    ) -> None:
+        """A follower is in another state."""
 
     def truncated(self, partition: Partition, offset: int) -> None:
         """The end of the log was cut off from that offset on."""

@@ -16,6 +16,7 @@ belong to a leader epoch: events of another one are not heard.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -117,6 +118,7 @@ class Following:
     def __init__(self) -> None:
         self.state = FollowState.NOT_FOLLOWING
         self.leader_epoch = -1
+        self.on_change: Callable[[FollowState, FollowState], None] = lambda before, after: None
 
     @property
     def fetches(self) -> bool:
@@ -130,5 +132,7 @@ class Following:
         after = next_follow_state(self.state, event)
         if after is None or leader_epoch != self.leader_epoch:
             return False
-        self.state = after
+        before, self.state = self.state, after
+        if before is not after:
+            self.on_change(before, after)
         return True

@@ -84,6 +84,7 @@ class Partition(Copy):
         self.epoch_start_offset = -1
         self._around = surroundings
         log.on_roll = partial(surroundings.events.rolled, self)
+        self.following.on_change = partial(surroundings.events.follows_otherwise, self)
 
     def __repr__(self) -> str:
         return f"{self.topic}-{self.index}"

@@ -72,6 +72,26 @@ def test_scenario_1_a_new_empty_follower(sim: Simulation) -> None:
     cluster.until(lambda: cluster.in_sync() == [A, B])
     assert cluster.epochs_of(B) == ((0, 0), (1, 3), (2, 5), (3, 7))
     assert (cluster.log(B).log_start_offset, cluster.elo(B)) == (0, 3)
+    lines = [one for one in sim.nodes[broker_name(B)].log_lines if "orders-0 follower state" in one]
+    assert [one.partition("from=")[2].partition(" (")[0] for one in lines] == [
+        "fetching to=finding local start",
+        "finding local start to=building aux",
+        "building aux to=fetching",
+    ]
+
+
+def test_a_follower_below_the_log_start_begins_there_and_then_builds(sim: Simulation) -> None:
+    cluster = four_epochs(sim)
+    sim.kill(broker_name(B))
+    cluster.until(lambda: cluster.in_sync() == [A])
+    cluster.drop_local(6, A)
+    assert cluster.delete_records(4) == 0
+    start_empty(cluster, B)
+
+    assert rebuilt(cluster, B, 6) == ((1, 4), (2, 5))
+    cluster.until(lambda: cluster.in_sync() == [A, B])
+    assert (cluster.log(B).log_start_offset, cluster.elo(B)) == (4, 6)
+    assert cluster.epochs_of(B) == ((1, 4), (2, 5), (3, 7))
 
 
 def long_ago(sim: Simulation) -> StagedCluster:
