@@ -166,7 +166,6 @@ def lay_out_tier_request(operation: Operation, shared: Row, emit: Emit) -> None:
     """A request with its version, and what was known of the log when it was asked."""
     invoke, completion = operation.invoke, operation.completion or {}
     asked = ("version", "replica", "log_start", "local_start", "tiered")
-    records = completion.get("records")
     row: Row = {name: invoke.get(name) for name in asked}
     row |= {
         "ended": shared["answered"],
@@ -175,7 +174,7 @@ def lay_out_tier_request(operation: Operation, shared: Row, emit: Emit) -> None:
         "answered_offset": told_offset(completion.get("offset")),
         "found_timestamp": whole(completion.get("found_timestamp")),
         "leader_epoch": whole(completion.get("leader_epoch")),
-        "records": None if records is None else whole(records),
+        "records": whole(completion.get("count")),
         "high_watermark": told_offset(completion.get("high_watermark")),
         "log_start_offset": told_offset(completion.get("log_start_offset")),
     }

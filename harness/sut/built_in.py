@@ -35,7 +35,9 @@ def reference_sut(
 
 def apache_kafka_sut(*, version: str = VERSION) -> Sut:
     """Apache Kafka, started from its jars or its image (`harness/deployments/apache_kafka`)."""
-    return Sut(name="apache-kafka", version=version, profiles=("classic", "tiered"))
+    return Sut(
+        name="apache-kafka", version=version, profiles=("classic", "tiered"), variants=("kafka4",)
+    )
 
 
 register(

@@ -1,0 +1,58 @@
+"""The logs of the profile `tiered`: topics with tiny segments, and settings of their brokers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from harness.deployments.plan import QUICK_TO_NOTICE, DeploymentPlan
+from harness.steps.step import Step
+from harness.sut import Sut
+from harness.workloads.tier_steps import TIERS
+
+HOUR_MS = 3_600_000  # longer than any run
+RETENTION_MS = 10 * HOUR_MS
+RETENTION_BYTES = 1500
+BATCH_BYTES = 400
+PER_SEGMENT = 2  # batches, by the size of the index
+SMALL, PLAIN, LATE, BULK, ONCE, TURNS = "small", "plain", "late", "bulk", "once", "turns"
+AGAIN = f"{ONCE}#2"
+# A segment is full when its index is: an entry for every batch, no time has to pass.
+_ROLLS = "index.interval.bytes=1,segment.index.bytes=24"
+_TIERED = f"remote.storage.enable=true,{_ROLLS},local.retention.bytes=1,min.insync.replicas=2"
+TOPICS: Mapping[str, tuple[int, str]] = MappingProxyType(
+    {
+        SMALL: (3, f"{_TIERED},retention.ms=-1"),
+        PLAIN: (1, f"{_ROLLS},min.insync.replicas=2,retention.ms=-1"),
+        TURNS: (2, f"{_TIERED},retention.ms=-1"),
+        ONCE: (1, f"{_TIERED},retention.ms=-1"),
+        LATE: (1, f"{_TIERED},retention.ms={RETENTION_MS}"),
+        BULK: (1, f"{_TIERED},retention.ms=-1,retention.bytes={RETENTION_BYTES}"),
+    }
+)
+SETTINGS = MappingProxyType(
+    {
+        **QUICK_TO_NOTICE,
+        "log.retention.check.interval.ms": "400",
+        "log.initial.task.delay.ms": "400",
+        "remote.log.manager.task.interval.ms": "500",
+        "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
+    }
+)
+RACKS = ("a", "b", "b")
+
+
+def plan_of(sut: Sut, world: str) -> DeploymentPlan:
+    """Three brokers with tiered storage."""
+    return DeploymentPlan(brokers=3, racks=RACKS, properties=SETTINGS, mutants=sut.mutants)
+
+
+def tier(verb: str, **arguments: Any) -> Step:
+    """A step of the clients of tiered logs."""
+    return step(TIERS, verb, **arguments)
+
+
+def step(actor: str, verb: str, **arguments: Any) -> Step:
+    """A step of any actor."""
+    return Step(actor=actor, verb=verb, arguments=MappingProxyType(arguments))
