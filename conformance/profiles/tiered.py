@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from conformance.profiles.staged import Staged
+from conformance.tiered.faults import PROMISED
 from conformance.tiered.stages import STAGES
 from conformance.tiered.topics import plan_of
 from harness.deployments.plan import DeploymentPlan
@@ -15,6 +16,7 @@ class Tiered(Staged):
 
     name = "tiered"
     needs = (BROKERS,)
+    promised = PROMISED
     all_stages = STAGES
     decided_in = ("reference_impl.tiered",)
 

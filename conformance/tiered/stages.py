@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.classic.stages import Stage, StagePlayed, StageRun
-from conformance.tiered import tiers
+from conformance.tiered import divergence, faults, tiers
 
 
 def _tiers(given: StageRun) -> StagePlayed:
@@ -13,4 +13,22 @@ def _tiers(given: StageRun) -> StagePlayed:
     return record_tiers(given)
 
 
-STAGES: tuple[Stage, ...] = (Stage(name=tiers.STAGE, parts=tuple, record=_tiers),)
+def _faults(given: StageRun) -> StagePlayed:
+    """The store fails, leaders fall, followers lose their disks."""
+    from conformance.tiered.lab import record_faults
+
+    return record_faults(given)
+
+
+def _divergence(given: StageRun) -> StagePlayed:
+    """Unclean elections leave segments of several lineages."""
+    from conformance.tiered.lab import record_divergence
+
+    return record_divergence(given)
+
+
+STAGES: tuple[Stage, ...] = (
+    Stage(name=tiers.STAGE, parts=tuple, record=_tiers),
+    Stage(name=faults.STAGE, parts=faults.planned_parts, record=_faults),
+    Stage(name=divergence.STAGE, parts=tuple, record=_divergence),
+)

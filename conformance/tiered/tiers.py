@@ -161,14 +161,15 @@ def deletions() -> Iterator[Step]:
 def retention(bound: int) -> Iterator[Step]:
     """What is past retention goes from both tiers; the rest stays."""
     old = " ".join("0" for _ in range(6))
-    yield tier("write", log=f"{LATE}-0", batches=old, ago=RETENTION_MS - HOUR_MS)
-    yield from _waits(f"{LATE}-0", bound=bound)
-    yield tier("write", log=f"{LATE}-0", batches=old, ago=RETENTION_MS + HOUR_MS)
-    yield tier("write", log=f"{LATE}-0", batches="0 0 0 0 0")
+    for ago in (RETENTION_MS - HOUR_MS, RETENTION_MS + HOUR_MS):  # what stays shields the older
+        yield tier("write", log=f"{LATE}-0", batches=old, ago=ago)
+    yield tier("write", log=f"{LATE}-1", batches=old, ago=RETENTION_MS + HOUR_MS)
+    yield tier("write", log=f"{LATE}-*", batches="0 0 0 0 0")
     yield tier("write", log=f"{BULK}-0", batches="0 0 0 0 0 0 0 0", size=BATCH_BYTES)
-    for log in (LATE, BULK):
-        yield tier("retain", log=f"{log}-0", least=1, bound=bound if log == BULK else 1500)
-        yield tier("read", log=f"{log}-0", most=3)
+    yield tier("retain", log=f"{LATE}-1", least=6, bound=bound)
+    yield tier("retain", log=f"{BULK}-0", least=1, bound=bound)
+    for log in (f"{LATE}-0", f"{LATE}-1", f"{BULK}-0"):
+        yield tier("read", log=log, most=3)
     yield tier("search", log=f"{LATE}-0")
 
 

@@ -15,20 +15,20 @@ HOUR_MS = 3_600_000  # longer than any run
 RETENTION_MS = 10 * HOUR_MS
 RETENTION_BYTES = 1500
 BATCH_BYTES = 400
-PER_SEGMENT = 2  # batches, by the size of the index
 SMALL, PLAIN, LATE, BULK, ONCE, TURNS = "small", "plain", "late", "bulk", "once", "turns"
 AGAIN = f"{ONCE}#2"
 # A segment is full when its index is: an entry for every batch, no time has to pass.
-_ROLLS = "index.interval.bytes=1,segment.index.bytes=24"
-_TIERED = f"remote.storage.enable=true,{_ROLLS},local.retention.bytes=1,min.insync.replicas=2"
+ROLLS = "index.interval.bytes=1,segment.index.bytes=24"
+ROLLS_AT_FOUR = "index.interval.bytes=1,segment.index.bytes=48"
+TIERED = f"remote.storage.enable=true,{ROLLS},local.retention.bytes=1,min.insync.replicas=2"
 TOPICS: Mapping[str, tuple[int, str]] = MappingProxyType(
     {
-        SMALL: (3, f"{_TIERED},retention.ms=-1"),
-        PLAIN: (1, f"{_ROLLS},min.insync.replicas=2,retention.ms=-1"),
-        TURNS: (2, f"{_TIERED},retention.ms=-1"),
-        ONCE: (1, f"{_TIERED},retention.ms=-1"),
-        LATE: (1, f"{_TIERED},retention.ms={RETENTION_MS}"),
-        BULK: (1, f"{_TIERED},retention.ms=-1,retention.bytes={RETENTION_BYTES}"),
+        SMALL: (3, f"{TIERED},retention.ms=-1"),
+        PLAIN: (1, f"{ROLLS},min.insync.replicas=2,retention.ms=-1"),
+        TURNS: (2, f"{TIERED},retention.ms=-1"),
+        ONCE: (1, f"{TIERED},retention.ms=-1"),
+        LATE: (2, f"{TIERED},retention.ms={RETENTION_MS}"),
+        BULK: (1, f"{TIERED},retention.ms=-1,retention.bytes={RETENTION_BYTES}"),
     }
 )
 SETTINGS = MappingProxyType(

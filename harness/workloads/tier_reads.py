@@ -65,6 +65,18 @@ class TierReads(EdgeSteps):
                     await one.fetch(max(batch.offset, one.log_start), max_bytes=1, at=broker)
 
     @verb(drawn=False)
+    async def touch(self, step: Step, log: str, most: int = 3) -> None:
+        """Read at the leader: some batches of each tier, and the bounds between; search both."""
+        for one in self._tiers(log):
+            if not await one.bounds() or one.local_start is None:
+                continue
+            remote = [each for each in one.batches if each.offset < one.local_start]
+            local = [each for each in one.batches if each.offset >= one.local_start]
+            for batch in (*remote[-most:], *local[:most]):
+                await one.fetch(max(batch.offset, one.log_start))
+            await one.bounds()
+
+    @verb(drawn=False)
     async def together(self, step: Step, topic: str, most: int = 40) -> None:
         """Read the partitions that a broker leads in one fetch, in turning order, to their ends."""
         for broker in self._on.brokers:

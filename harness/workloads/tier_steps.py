@@ -45,7 +45,12 @@ WAITING = f"{BY}+waiting"  # the process that waits while others ask
 QUIET_S = 2.5  # in which nothing changes at rest: longer than the interval of any task
 LOOKS_S = 0.5
 SHOWN = ("cleanup.policy", "local.retention.bytes", "local.retention.ms", "remote.storage.enable")
-_TIMES = {"copied": LATEST_TIERED, "resumed": LATEST_TIERED, "local": EARLIEST_LOCAL}
+_TIMES = {
+    "copied": LATEST_TIERED,
+    "resumed": LATEST_TIERED,
+    "shipped": LATEST_TIERED,
+    "local": EARLIEST_LOCAL,
+}
 
 
 class TierSteps(TierReads):
@@ -61,9 +66,12 @@ class TierSteps(TierReads):
     # ── topics ───────────────────────────────────────────────────────────────────────────────────
 
     @verb(drawn=False)
-    async def create(self, step: Step, topic: str, partitions: int, configs: str = "") -> None:
-        """Create a topic with a replica of each partition on every broker, led by another one."""
-        on, brokers = self._on, self._on.brokers
+    async def create(
+        self, step: Step, topic: str, partitions: int, configs: str = "", replicas: str = ""
+    ) -> None:
+        """Create a topic with replicas on every broker, or on these, led by one after the other."""
+        on = self._on
+        brokers = tuple(int(one) for one in replicas.split(",") if one) or on.brokers
         said = dict(one.split("=", 1) for one in configs.split(",") if one)
         turned = [
             [*brokers[number % len(brokers) :], *brokers[: number % len(brokers)]]
@@ -71,7 +79,7 @@ class TierSteps(TierReads):
         ]
         about = {
             "topic": topic,
-            "node": brokers[0],
+            "node": on.brokers[0],
             "partitions": partitions,
             "replication_factor": len(brokers),
             "assignments": turned,
@@ -87,6 +95,8 @@ class TierSteps(TierReads):
         )
         if outcome.type != "ok":
             return
+        if about["unclean"]:
+            on.recorder.suspend_assumption("clean-election", f"{topic} may lose records")
         for number in range(partitions):
             log = TierLog(
                 on=on,

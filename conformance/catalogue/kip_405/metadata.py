@@ -228,8 +228,9 @@ RULES = (
         depth=_HOOKS,
         lines=lines(767, 741, 1542, 1543, 1544),
         sentence="A segment whose deletion is finished has no object any more.",
-        decisions=("C-16",),
+        decisions=("C-16", "C-30"),
         judge=segments("state = 3", "objects = 0"),
+        tolerant=segments("state = 3 AND NOT deleted", "objects = 0"),
         hint="DELETE_SEGMENT_FINISHED is published when the store has deleted it",
     ),
     tier_rule(
