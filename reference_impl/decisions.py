@@ -51,6 +51,19 @@ AREAS = (
     "reference_impl.metadata.visible",
     "reference_impl.replication.decisions",
     "reference_impl.replication.following",
+    "reference_impl.tiered.aux_decisions",
+    "reference_impl.tiered.decisions",
+    "reference_impl.tiered.extension",
+    "reference_impl.tiered.index_cache",
+    "reference_impl.tiered.life_cycles",
+    "reference_impl.tiered.lineage",
+    "reference_impl.tiered.partitioner",
+    "reference_impl.tiered.reader_pool",
+    "reference_impl.tiered.remote_indexes",
+    "reference_impl.tiered.remover",
+    "reference_impl.tiered.segment_cache",
+    "reference_impl.tiered.selecting",
+    "reference_impl.tiered.timestamps",
 )
 
 

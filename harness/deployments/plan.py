@@ -19,6 +19,16 @@ QUICK_TO_NOTICE = MappingProxyType(
         "replica.socket.timeout.ms": "1500",
     }
 )
+TIERED = "remote.log.storage.system.enable"
+# Mandatory where tiered storage is on; a cluster that was not told which takes those that work.
+TIERED_PLUG_INS = MappingProxyType(
+    {
+        "remote.log.storage.manager.class.name": (
+            "reference_impl.tiered.object_storage.ObjectStorageManager"
+        ),
+        "remote.log.metadata.manager.listener.name": "PLAINTEXT",
+    }
+)
 FIRST_CLIENT_ID = 10_001  # in histories, where brokers have the low numbers
 
 
@@ -75,6 +85,13 @@ class DeploymentPlan:
     def node_names(self) -> tuple[str, ...]:
         """Of the controller and the brokers."""
         return (CONTROLLER, *self.names)
+
+    @property
+    def reference_properties(self) -> Mapping[str, str]:
+        """The properties of nodes of the reference: with plug-ins, where they need some."""
+        if self.properties.get(TIERED, "false").strip().lower() != "true":
+            return self.properties
+        return {**TIERED_PLUG_INS, **self.properties}
 
     def rack(self, broker_id: int) -> str | None:
         """Where a broker stands."""

@@ -233,7 +233,7 @@ class ProcessCluster:
             command += ["--from-host", host_of(name)]
             command += ["--advertised", self._links.ways[name]] if part == "broker" else []
         command += self._services(name)
-        for key, value in self.plan.properties.items():
+        for key, value in self.plan.reference_properties.items():
             command += ["--property", f"{key}={value}"]
         for mutant in self.plan.mutants:
             command += ["--mutant", mutant]

@@ -28,7 +28,7 @@ class SimulatedCluster:
         sim: Simulation,
         plan: DeploymentPlan,
         *,
-        storages: Sequence[StorageFactory] = (),
+        storages: Sequence[StorageFactory] | None = None,
     ) -> None:
         self.sim = sim
         self.plan = plan
@@ -68,7 +68,7 @@ class SimulatedCluster:
                 node_id=CONTROLLER_ID,
                 cluster_id=self.plan.cluster_id,
                 listen=Address(CONTROLLER, CONTROLLER_PORT),
-                properties=self.plan.properties,
+                properties=self.plan.reference_properties,
                 stop=self._stop_of(CONTROLLER),
                 announce=lambda place: self._announce(CONTROLLER),
                 metrics=MetricsSettings(listen=Address(CONTROLLER, METRICS_PORT)),
@@ -84,7 +84,7 @@ class SimulatedCluster:
                 listen=self.address(number),
                 controller=Address(CONTROLLER, CONTROLLER_PORT),
                 rack=self.plan.rack(number),
-                properties=self.plan.properties,
+                properties=self.plan.reference_properties,
                 stop=self._stop_of(ports.name),
                 announce=lambda place, listening: self._announce(ports.name),
                 metrics=MetricsSettings(listen=Address(ports.name, METRICS_PORT)),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 
 from reference_impl.broker import cluster_api, configs_api, metadata_api
@@ -31,6 +31,7 @@ from reference_impl.broker.metered import MeteredFetches
 from reference_impl.broker.node import Node
 from reference_impl.broker.produce import produce
 from reference_impl.broker.settings import BrokerSettings
+from reference_impl.broker.tiered_storage import configured_storages
 from reference_impl.kafka import apis
 from reference_impl.kafka.api_versions import api_versions_handler
 from reference_impl.kafka.client import Peer
@@ -56,10 +57,18 @@ from reference_impl.replication.manager import ReplicaManager, ReplicationSettin
 
 
 async def run_broker(
-    ports: Ports, settings: BrokerSettings, *, storages: Sequence[StorageFactory] = ()
+    ports: Ports, settings: BrokerSettings, *, storages: Sequence[StorageFactory] | None = None
 ) -> None:
-    """Be a broker until told to stop; ``storages`` are kept beside the logs on its disk."""
-    node = _node(ports, settings, storages)
+    """Be a broker until told to stop.
+
+    ``storages`` are kept beside the logs on its disk; if none are given, those that it is
+    configured to have.
+    """
+    node = _node(
+        ports,
+        settings,
+        configured_storages(settings.properties) if storages is None else storages,
+    )
     async with MetricsEndpoint.opened(node.metrics, ports.network, settings.metrics):
         await _run(node, ports, settings)
 
@@ -101,7 +110,7 @@ async def _run(node: Node, ports: Ports, settings: BrokerSettings) -> None:
         with contextlib.suppress(asyncio.CancelledError):
             for task in running:
                 await task
-        await node.partitions.stop()
+        await node.partitions.stop(clean=clean)
         if clean:
             await node.replicas.stop(clean=True, caught_up=node.unfenced.is_set())
             for peer in (node.controller, metadata_peer, heartbeat_peer):
@@ -153,6 +162,7 @@ def _storages(
     metrics: Registry,
     factories: Sequence[StorageFactory],
     listening: Callable[[], Address],
+    checkpoint: Callable[[], Awaitable[None]],
 ) -> list[Storage]:
     context = StorageContext(
         ports=ports,
@@ -163,13 +173,22 @@ def _storages(
         layers=lambda: BrokerLayers.of(image, settings.node_id, settings.properties),
         metrics=metrics,
         listening=listening,
+        checkpoint=checkpoint,
     )
     return [make(context) for make in factories]
 
 
 def _node(ports: Ports, settings: BrokerSettings, factories: Sequence[StorageFactory]) -> Node:
     image, metrics = Image(), Registry()
-    storages = _storages(ports, settings, image, metrics, factories, lambda: node.listening)
+    storages = _storages(
+        ports,
+        settings,
+        image,
+        metrics,
+        factories,
+        lambda: node.listening,
+        lambda: node.replicas.write_checkpoints(),
+    )
     controller = Peer(ports.network, settings.controller, f"broker-{settings.node_id}")
     layers = BrokerLayers.of(image, settings.node_id, settings.properties)
     number = layers.number
@@ -198,7 +217,7 @@ def _node(ports: Ports, settings: BrokerSettings, factories: Sequence[StorageFac
         controller=Peer(ports.network, settings.controller, f"broker-{settings.node_id}-isr"),
         broker_epoch=lambda: node.broker_epoch,
         layers=lambda: node.layers,
-        elsewhere=kept_elsewhere(storages),
+        elsewhere=kept_elsewhere(storages, image),
         events=events,
     )
     node = Node(

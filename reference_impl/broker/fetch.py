@@ -35,7 +35,7 @@ class Fetches:
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._max_bytes_at = (-2, 0)  # by the image's offset
+        self._limits_at = (-2, 0, 0.0)  # by the image's offset
         self._sessions = FetchSessions(
             node.ports.clock,
             node.ports.rng,
@@ -65,7 +65,8 @@ class Fetches:
             replica = request.replica_state.replica_id
             epoch = request.replica_state.replica_epoch
         consumer = Reader.COMMITTED if request.isolation_level == 1 else Reader.CONSUMER
-        largest = min(request.max_bytes, self._max_bytes())
+        most_bytes, store_wait_s = self._limits()
+        largest = min(request.max_bytes, most_bytes)
         return Asked(
             replica_id=replica,
             replica_epoch=epoch,
@@ -77,14 +78,18 @@ class Fetches:
             max_bytes=largest,
             min_bytes=min(request.min_bytes, largest),
             wait_s=request.max_wait_ms / 1000,
+            store_wait_s=store_wait_s,
         )
 
-    def _max_bytes(self) -> int:
-        """``fetch.max.bytes``, which can change only with the image."""
+    def _limits(self) -> tuple[int, float]:
+        """``fetch.max.bytes`` and, in seconds, ``remote.fetch.max.wait.ms``, which can change only
+        with the image."""
         offset = self._node.image.offset
-        if self._max_bytes_at[0] != offset:
-            self._max_bytes_at = offset, self._node.layers.number("fetch.max.bytes")
-        return self._max_bytes_at[1]
+        if self._limits_at[0] != offset:
+            layers = self._node.layers
+            wait_ms = layers.number("remote.fetch.max.wait.ms")
+            self._limits_at = offset, layers.number("fetch.max.bytes"), wait_ms / 1000
+        return self._limits_at[1:]
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────
 

@@ -26,6 +26,7 @@ from reference_impl.partitions.routing import (
     Serve,
     Wait,
     after_read,
+    after_tiered_read,
     after_wait,
 )
 from reference_impl.partitions.stores import Measured, Range, StoreRead
@@ -35,9 +36,6 @@ from reference_impl.replication.watching import until
 
 if TYPE_CHECKING:
     from reference_impl.kafka.messages import FetchRequest, FetchResponse
-
-LEAST_STORE_WAIT_S = 0.5
-"""How long a store other than the disk may take, where the client itself does not wait so long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +51,7 @@ class Asked:
     max_bytes: int
     min_bytes: int
     wait_s: float
+    store_wait_s: float  # for a store other than the disk, where the client does not wait so long
 
     @property
     def follower(self) -> bool:
@@ -129,7 +128,8 @@ class PartitionRead:
     def _tell(self, bounds: Bounds) -> None:
         self.answer.high_watermark = bounds.high_watermark
         self.answer.last_stable_offset = bounds.last_stable_offset
-        self.answer.log_start_offset = bounds.log_start_offset
+        kept_from = bounds.kept_from
+        self.answer.log_start_offset = bounds.log_start_offset if kept_from is None else kept_from
 
     def end(self) -> None:
         """Time is up: what it still waits for may be an error."""
@@ -139,7 +139,11 @@ class PartitionRead:
 
     def take(self, read: StoreRead) -> None:
         """What a store read of it, or how that ended."""
-        then = after_read(read.outcome, self.partition.role, self.again)
+        route = self.plan.route
+        if isinstance(route, Serve) and route.region.kind is RegionKind.TIERED:
+            then = after_tiered_read(read.outcome, self.again)
+        else:
+            then = after_read(read.outcome, self.partition.role, self.again)
         self.again = then is After.ROUTE_AGAIN
         if isinstance(then, ErrorCode):
             self.refuse(then, told=True)
@@ -197,10 +201,12 @@ class FetchReads:
         self._asked = asked
         self._reads = reads
         self._some_failed = some_failed
+        self._begun_s = 0.0
 
     async def run(self) -> None:
         """Return when every answer can be given."""
         asked, reads = self._asked, self._reads
+        self._begun_s = asyncio.get_running_loop().time()
         await self._round(reads)
         if asked.follower:
             self._note_follower()
@@ -213,7 +219,7 @@ class FetchReads:
         """Until there is enough, or time is up."""
         reads = self._reads
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + self._asked.wait_s
+        deadline = self._begun_s + self._asked.wait_s
         watched = watched_of([one.partition for one in reads])
         while not self._enough():
             timeout_s = deadline - loop.time()
@@ -267,7 +273,7 @@ class FetchReads:
             others = sum(one.size for one in self._reads if one not in reads)
         groups = await self._deal(reads, max(0, self._asked.max_bytes - others), not others)
         stores = self._partitions.stores
-        timeout_s = max(self._asked.wait_s, LEAST_STORE_WAIT_S)
+        timeout_s = self._store_time_left() if groups else 0.0
         ended = await _together(
             [
                 stores[kind].read_many([measured for _, measured in group], timeout_s=timeout_s)
@@ -277,6 +283,11 @@ class FetchReads:
         for group, results in zip(groups.values(), ended, strict=True):
             for (one, _), read in zip(group, results, strict=True):
                 one.take(read)
+
+    def _store_time_left(self) -> float:
+        """How long stores may still take; the clock runs from the arrival of the request."""
+        waits_s = max(self._asked.wait_s, self._asked.store_wait_s)
+        return max(0.0, self._begun_s + waits_s - asyncio.get_running_loop().time())
 
     async def _deal(
         self, reads: Sequence[PartitionRead], left: int, at_least_one: bool
@@ -294,6 +305,7 @@ class FetchReads:
                 route.upto,
                 min(one.reader.max_bytes, left),
                 at_least_one,
+                committed=one.reader.kind is Reader.COMMITTED,
             )
             try:
                 found = await self._partitions.stores[route.region.kind].measure(wanted)

@@ -1,8 +1,9 @@
 """ListOffsets: which offset belongs to a time, or to one of the special times.
 
 A partition is searched region by region (`partitions/searching.py`), each store once for all
-partitions of the request. A leader that does not know yet whether what it found at its election is
-committed says OFFSET_NOT_AVAILABLE instead of an offset that might go back.
+partitions of the request, and again where segments left this disk during the search. A leader that
+does not know yet whether what it found at its election is committed says OFFSET_NOT_AVAILABLE
+instead of an offset that might go back.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from reference_impl.broker.fetch_reads import LEAST_STORE_WAIT_S
 from reference_impl.broker.node import Node
 from reference_impl.kafka.apis import LIST_OFFSETS
 from reference_impl.kafka.errors import ErrorCode, KafkaError
@@ -25,6 +25,7 @@ from reference_impl.partitions.searching import (
     MAX_TIMESTAMP,
     Search,
     SearchEnd,
+    merge_latest,
     merge_search,
     route_search,
     special_offset,
@@ -45,8 +46,11 @@ FIRST_VERSION = {
 CONSUMER, DEBUGGING = -1, -2
 NOT_FOUND = (-1, -1, -1)
 _FIRST_NOT_AVAILABLE = 5
+_FIRST_WITH_TIMEOUT = 10
+_OF_THE_TIER = (LATEST_TIERED, EARLIEST_PENDING_UPLOAD)
 
 Found = tuple[int, int, int]  # timestamp, offset, leader epoch
+Key = tuple[str, int]
 
 
 async def list_offsets(
@@ -58,7 +62,8 @@ async def list_offsets(
         for one in topic.partitions:
             key = (topic.name, one.partition_index)
             asked[key] = asked.get(key, 0) + 1
-    searches = _Searches(node.partitions, _reader(request))
+    timeout_s = _timeout_ms(node, context, request) / 1000
+    searches = _Searches(node.partitions, _reader(request), timeout_s)
     answers: dict[tuple[str, int], ListOffsetsResponse.ListOffsetsPartitionResponse] = {}
     for topic in request.topics:
         for one in topic.partitions:
@@ -90,6 +95,13 @@ async def list_offsets(
             for topic in request.topics
         ]
     )
+
+
+def _timeout_ms(node: Node, context: Context, request: ListOffsetsRequest) -> int:
+    """How long remote searches may take (C-02)."""
+    if context.version >= _FIRST_WITH_TIMEOUT:
+        return request.timeout_ms
+    return node.layers.number("remote.list.offsets.request.timeout.ms")
 
 
 def _code(error: KafkaError, version: int) -> ErrorCode:
@@ -126,43 +138,62 @@ async def _partition(
 class _Searches:
     """What is looked for in one request, by partition."""
 
-    def __init__(self, partitions: Partitions, reader: Reader) -> None:
+    def __init__(self, partitions: Partitions, reader: Reader, timeout_s: float) -> None:
         self._partitions = partitions
         self._reader = reader
-        self._wanted: dict[tuple[str, int], tuple[LogicalPartition, int]] = {}
+        self._deadline_s = asyncio.get_running_loop().time() + timeout_s
+        self._wanted: dict[Key, tuple[LogicalPartition, int]] = {}
 
-    def add(self, key: tuple[str, int], partition: LogicalPartition, timestamp: int) -> None:
+    def add(self, key: Key, partition: LogicalPartition, timestamp: int) -> None:
         """Look for this, too."""
         self._wanted[key] = (partition, timestamp)
 
-    async def ended(self) -> dict[tuple[str, int], Found | KafkaError]:
-        """What was found of each: each store is asked once, all at the same time."""
-        plans = {
-            key: self._routed(partition, timestamp)
-            for key, (partition, timestamp) in self._wanted.items()
-        }
+    async def ended(self) -> dict[Key, Found | KafkaError]:
+        """What was found of each."""
+        found: dict[Key, Found | KafkaError] = {}
+        left = list(self._wanted)
+        while left:
+            plans = {key: self._routed(*self._wanted[key]) for key in left}
+            ended = await self._search(plans)
+            left = [key for key in left if self._moved(key, plans[key])]
+            if asyncio.get_running_loop().time() >= self._deadline_s:
+                found |= {key: KafkaError(ErrorCode.kafka_storage_error) for key in left}
+                left = []
+            for key, results in ended.items():
+                if key not in left and key not in found:
+                    found[key] = self._answer(*self._wanted[key], results)
+        return found
+
+    def _moved(self, key: Key, plan: tuple[Search, ...]) -> bool:
+        """Whether segments moved from this disk to the remote tier since the search was planned.
+
+        Neither region had them for certain, so both have to be searched again (KAFKA-17498).
+        """
+        partition = self._wanted[key][0]
+        local = partition.bounds(self._reader).local_log_start_offset
+        tiered = any(one.kind is RegionKind.TIERED for one in partition.regions())
+        return tiered and any(
+            one.region.kind is RegionKind.LOCAL and one.region.start < local for one in plan
+        )
+
+    async def _search(self, plans: dict[Key, tuple[Search, ...]]) -> dict[Key, list[SearchEnd]]:
+        """Each store is asked once, all at the same time."""
         groups: dict[RegionKind, list[tuple[LogicalPartition, Search, int]]] = {}
         for key, searches in plans.items():
             partition, timestamp = self._wanted[key]
             for search in searches:
                 groups.setdefault(search.region.kind, []).append((partition, search, timestamp))
-        ended = dict(
-            zip(
-                groups,
-                await asyncio.gather(
-                    *(
-                        self._partitions.stores[kind].find_timestamp_many(
-                            group, timeout_s=LEAST_STORE_WAIT_S
-                        )
-                        for kind, group in groups.items()
-                    )
-                ),
-                strict=True,
+        timeout_s = max(0.0, self._deadline_s - asyncio.get_running_loop().time())
+        stores = self._partitions.stores
+        ended = await asyncio.gather(
+            *(
+                stores[kind].find_timestamp_many(group, timeout_s=timeout_s)
+                for kind, group in groups.items()
             )
         )
-        left = {kind: iter(results) for kind, results in ended.items()}
+        left = {kind: iter(results) for kind, results in zip(groups, ended, strict=True)}
         return {
-            key: self._answer(*self._wanted[key], [next(left[one.region.kind]) for one in searches])
+            key: [next(left[one.region.kind]) for one in searches]
             for key, searches in plans.items()
         }
 
@@ -183,9 +214,13 @@ class _Searches:
         if timestamp < 0 and timestamp != MAX_TIMESTAMP:
             if timestamp == LATEST and not end_is_known:
                 return KafkaError(ErrorCode.offset_not_available)
-            offset = special_offset(timestamp, bounds, partition.regions(), upto)
+            try:
+                tiered = partition.last_tiered() if timestamp in _OF_THE_TIER else None
+            except KafkaError as error:
+                return error
+            offset = special_offset(timestamp, bounds, tiered, upto)
             return -1, offset, partition.epoch_of(offset, newest=timestamp == LATEST)
-        merged = merge_search(ended)
+        merged = merge_latest(ended) if timestamp == MAX_TIMESTAMP else merge_search(ended)
         if merged.error is not ErrorCode.none:
             return KafkaError(merged.error)
         if merged.found is None or merged.found.offset >= upto:

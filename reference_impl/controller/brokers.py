@@ -20,6 +20,7 @@ from reference_impl.controller.decisions import (
     fence_broker,
     next_broker_state,
 )
+from reference_impl.controller.topic_deletion import stopped_topics
 from reference_impl.kafka.apis import BROKER_HEARTBEAT, BROKER_REGISTRATION, UNREGISTER_BROKER
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.metadata.image import PartitionState
@@ -131,6 +132,7 @@ def heartbeat(
     records: list[MetadataRecord] = []
     if after is not current:
         records = _transition(cluster, broker_id, after)
+    records += stopped_topics(cluster, broker_id, request.current_metadata_offset)
     last = cluster.image.offset + len(records)
 
     def written() -> None:

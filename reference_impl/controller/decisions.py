@@ -234,6 +234,13 @@ def admit_registration(existing: Broker | None, same_incarnation: bool, in_sessi
     return existing is None or same_incarnation or not in_session
 
 
+@decision("brokers-have-stopped")
+def brokers_have_stopped(deleted_at: int, read: Sequence[int]) -> bool:
+    """Remote data of a deleted topic is complete once every broker that runs, of those that had a
+    replica, has read of the deletion; ``read`` are the offsets they reported."""
+    return all(offset >= deleted_at for offset in read)
+
+
 @decision("list-config-after", rules=("KFK-116",))
 def list_config_after(parts: Sequence[str], changed: Sequence[str], append: bool) -> Sequence[str]:
     """A part is appended unless it is there, and what is there is taken out once."""

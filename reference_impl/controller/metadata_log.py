@@ -16,12 +16,18 @@ from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.kafka.records import build_batch, records
 from reference_impl.log.config import LogConfig
 from reference_impl.log.log import Log
-from reference_impl.metadata.records import MetadataRecord, RecordError, from_bytes, to_bytes
+from reference_impl.metadata.records import (
+    CONTROLLER_EPOCH,
+    MetadataRecord,
+    RecordError,
+    from_bytes,
+    to_bytes,
+)
 from reference_impl.ports.clock import Clock
 from reference_impl.ports.disk import Disk
 
 DIRECTORY = "__cluster_metadata-0"
-LEADER_EPOCH = 0  # there is one controller, and it never disagrees with itself
+LEADER_EPOCH = CONTROLLER_EPOCH
 _READ_BYTES = 1 << 20
 
 _CONFIG = LogConfig(

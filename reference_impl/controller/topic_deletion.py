@@ -1,6 +1,10 @@
 """Topics are deleted by name or by id, never by both.
 
 Whatever is said twice, in whichever way, is refused: it is not clear what was meant.
+
+The remote data of a tiered topic stays behind, under its id. It is removed by the brokers, once the
+topic has left ``image.removing``: when every broker that had a replica has read of the deletion, so
+that none copies another segment (C-30). Nothing waits for it, and its name is free at once (C-07).
 """
 
 from __future__ import annotations
@@ -10,9 +14,11 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from reference_impl.controller.cluster import Cluster, Outcome
+from reference_impl.controller.decisions import brokers_have_stopped
 from reference_impl.kafka.apis import DELETE_TOPICS
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.metadata.records import TopicDeleted
+from reference_impl.metadata.effective import is_tiered
+from reference_impl.metadata.records import RemoteTopicStopped, ResourceType, TopicDeleted
 
 if TYPE_CHECKING:
     from reference_impl.kafka.messages import DeleteTopicsRequest, DeleteTopicsResponse
@@ -51,8 +57,30 @@ def delete_topics(cluster: Cluster, request: DeleteTopicsRequest) -> Outcome[Del
             refused.append(_refused(name, topic.topic_id, error))
         else:
             deleted[topic.topic_id] = name
-    records = [TopicDeleted(name=name, topic_id=topic_id) for topic_id, name in deleted.items()]
+    records = [
+        TopicDeleted(
+            name=name,
+            topic_id=topic_id,
+            remote=is_tiered(cluster.image.config(ResourceType.TOPIC, name)),
+        )
+        for topic_id, name in deleted.items()
+    ]
     return _outcome(refused, records)
+
+
+def stopped_topics(cluster: Cluster, broker_id: int, reported: int) -> list[RemoteTopicStopped]:
+    """Deleted topics that no broker writes any more, now that one has read so far."""
+
+    def read(replica: int) -> int:
+        return reported if replica == broker_id else cluster.session(replica).metadata_offset
+
+    stopped = []
+    for topic in cluster.image.removing.values():
+        brokers = [cluster.image.brokers.get(one) for one in topic.replicas]
+        running = [one.broker_id for one in brokers if one is not None and not one.fenced]
+        if brokers_have_stopped(topic.offset, [read(one) for one in running]):
+            stopped.append(RemoteTopicStopped(topic_id=topic.topic_id))
+    return stopped
 
 
 def _sorted_out(

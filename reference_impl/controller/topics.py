@@ -18,7 +18,12 @@ from reference_impl.kafka.apis import CREATE_PARTITIONS, CREATE_TOPICS
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.metadata.configs import TOPIC_CONFIGS, ConfigSource
 from reference_impl.metadata.records import MetadataRecord, PartitionCreated, TopicCreated
-from reference_impl.metadata.topic_names import CLUSTER_METADATA, check_name, similar_names
+from reference_impl.metadata.topic_names import (
+    CLUSTER_METADATA,
+    REMOTE_LOG_METADATA,
+    check_name,
+    similar_names,
+)
 
 if TYPE_CHECKING:
     from reference_impl.kafka.messages import (
@@ -298,6 +303,12 @@ def _enlarged(
     existing = cluster.image.topics.get(topic.name)
     if existing is None:
         raise KafkaError(ErrorCode.unknown_topic_or_partition)
+    if topic.name == REMOTE_LOG_METADATA:
+        raise KafkaError(
+            ErrorCode.invalid_request,
+            f"The number of partitions of {REMOTE_LOG_METADATA} cannot be changed: where the "
+            "metadata of a partition is depends on it.",
+        )
     have = len(existing.partitions)
     if topic.count == have:
         raise KafkaError(ErrorCode.invalid_partitions, f"Topic already has {have} partition(s).")

@@ -35,6 +35,7 @@ from reference_impl.live.memory import keep_freed_memory
 from reference_impl.live.services import open_control_plane, open_store
 from reference_impl.live.sockets import SocketNetwork
 from reference_impl.live.workers import ThreadWorkers
+from reference_impl.metadata.configs import ConfigError
 from reference_impl.metrics.endpoint import MetricsSettings
 from reference_impl.ports import Address, Gate, Ports
 from reference_impl.ports.disk import GatedDisk
@@ -53,7 +54,7 @@ def run(options: argparse.Namespace, properties: dict[str, str]) -> int:
         asyncio.run(_live(options, properties))
     except KeyboardInterrupt:
         return INTERRUPTED
-    except OSError as error:
+    except (OSError, ConfigError) as error:
         print(f"reference_impl: {options.part} {options.node_id}: {error}", file=sys.stderr)
         return BROKEN
     return 0

@@ -50,8 +50,11 @@ async def overwrite_file(disk: Disk, path: str, data: bytes) -> None:
 async def read_checkpoint(disk: Disk, path: str) -> tuple[str, ...] | None:
     """The lines of the file, None if there is no file."""
     data = await read_file(disk, path)
-    if data is None:
-        return None
+    return None if data is None else lines_of_checkpoint(data, path)
+
+
+def lines_of_checkpoint(data: bytes, path: str) -> tuple[str, ...]:
+    """The lines of a checkpoint, wherever its bytes come from."""
     try:
         version, count, *lines = data.decode().splitlines()
         if version != VERSION or int(count) != len(lines):

@@ -2,13 +2,17 @@
 
 Kept in ``leader-epoch-checkpoint``, one ``epoch start_offset`` a line, and written before the first
 batch of an epoch is: the file may know of an epoch without records, never the other way round. What
-it knows too much is cut when the log is opened.
+it knows too much is cut when the log is opened. An entry of the epoch −1 stands for offsets that
+are kept elsewhere and whose epochs are not known yet.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from reference_impl.log.checkpoints import CorruptCheckpoint, read_checkpoint, write_checkpoint
 from reference_impl.log.decisions import (
+    UNDEFINED_EPOCH,
     EpochEntry,
     end_offset_for_epoch,
     epochs_from,
@@ -32,14 +36,8 @@ class LeaderEpochs:
     async def load(cls, disk: Disk, directory: str) -> LeaderEpochs:
         """What the file says; CorruptCheckpoint if it says nothing one can make sense of."""
         epochs = cls(disk, directory)
-        entries: tuple[EpochEntry, ...] = ()
-        for line in await read_checkpoint(disk, epochs._path) or ():
-            epoch, _, start_offset = line.partition(" ")
-            try:
-                entries = epochs_with(entries, EpochEntry(int(epoch), int(start_offset)))
-            except ValueError as error:
-                raise CorruptCheckpoint(f"{epochs._path}: no epoch: {line!r}") from error
-        epochs.entries = entries
+        lines = await read_checkpoint(disk, epochs._path)
+        epochs.entries = epochs_of_lines(lines or (), epochs._path)
         return epochs
 
     @property
@@ -49,7 +47,8 @@ class LeaderEpochs:
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
         """The largest epoch up to this one and the offset behind its last record; or (-1, -1)."""
-        return end_offset_for_epoch(self.entries, epoch, log_end_offset)
+        known = [entry for entry in self.entries if entry.epoch != UNDEFINED_EPOCH]
+        return end_offset_for_epoch(known, epoch, log_end_offset)
 
     def epoch_for(self, offset: int) -> int | None:
         """The epoch of the record at an offset."""
@@ -91,3 +90,15 @@ class LeaderEpochs:
         lines = [f"{entry.epoch} {entry.start_offset}" for entry in entries]
         await write_checkpoint(self._disk, self._path, lines)
         self.entries = entries
+
+
+def epochs_of_lines(lines: Iterable[str], path: str) -> tuple[EpochEntry, ...]:
+    """The epochs that a checkpoint has; CorruptCheckpoint where a line is none."""
+    entries: tuple[EpochEntry, ...] = ()
+    for line in lines:
+        epoch, _, start_offset = line.partition(" ")
+        try:
+            entries = epochs_with(entries, EpochEntry(int(epoch), int(start_offset)))
+        except ValueError as error:
+            raise CorruptCheckpoint(f"{path}: no epoch: {line!r}") from error
+    return entries

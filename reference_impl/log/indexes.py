@@ -69,6 +69,11 @@ class OffsetIndex:
         slot = bisect_right(self._offsets, offset - self._base)
         return self._places[slot - 1] if slot else 0
 
+    def entry_before(self, offset: int) -> tuple[int, int] | None:
+        """The entry that this place is from: the last offset of the batch there, and the place."""
+        slot = bisect_right(self._offsets, offset - self._base)
+        return (self._base + self._offsets[slot - 1], self._places[slot - 1]) if slot else None
+
     def cut(self, offset: int) -> None:
         """Forget the entries of batches that end there or later."""
         left = next((i for i, o in enumerate(self._offsets) if o + self._base >= offset), len(self))
@@ -130,8 +135,13 @@ class TimeIndex:
 
     def offset_before(self, timestamp: int) -> int:
         """An offset before which every timestamp is lower."""
+        found = self.entry_before(timestamp)
+        return self._base if found is None else found[1]
+
+    def entry_before(self, timestamp: int) -> tuple[int, int] | None:
+        """The entry that this offset is from: the highest timestamp up to there, and the offset."""
         slot = bisect_right(self._timestamps, timestamp)
-        return self._base + (self._offsets[slot - 1] if slot else 0)
+        return (self._timestamps[slot - 1], self._base + self._offsets[slot - 1]) if slot else None
 
     def cut(self, offset: int) -> None:
         """Forget the entries of batches that end there or later."""

@@ -19,6 +19,7 @@ from reference_impl.log.epochs import LeaderEpochs
 from reference_impl.log.producers import ProducerStates
 from reference_impl.log.recovery import Loaded, load_producers
 from reference_impl.log.segment import SNAPSHOT, Segment, path_of
+from reference_impl.log.snapshots import snapshot_at
 from reference_impl.log.turns import Turn
 from reference_impl.ports.clock import Clock
 from reference_impl.ports.disk import Disk
@@ -38,6 +39,7 @@ class LogMaintenance:
         self.epochs: LeaderEpochs = loaded.epochs
         self.producers = ProducerStates(self.partition, config.producer_id_expiration_ms)
         self.older_elsewhere = loaded.older_elsewhere
+        self.older_unreachable = False  # it is elsewhere, and cannot be read from here
         self.log_start_offset = loaded.log_start_offset
         self.log_end_offset = loaded.log_end_offset
         self.recovery_point = loaded.log_end_offset
@@ -156,6 +158,23 @@ class LogMaintenance:
             end_offset=self.log_end_offset,
             now_ms=self._clock.now_ms(),
         )
+
+    async def producer_snapshot(self, offset: int) -> bytes | None:
+        """The snapshot of the producers where a finished segment ends, made again if it is missing;
+        None if what is on this disk does not tell."""
+        async with self._turn:
+            known = list(self._snapshots)
+            found = await snapshot_at(
+                self._disk,
+                self.directory,
+                self._segments,
+                self._snapshots,
+                ProducerStates(self.partition, self.config.producer_id_expiration_ms),
+                offset=offset,
+                begins_here=self.local_log_start_offset == self.log_start_offset,
+            )
+            self._unsynced_snapshots += [one for one in self._snapshots if one not in known]
+            return found
 
     def expire_producers(self) -> int:
         """Forget producers that have been silent for ``producer.id.expiration.ms``."""

@@ -292,11 +292,12 @@ async def load_producers(
     for number, segment in enumerate(segments):
         after = segments[number + 1].base_offset if number + 1 < len(segments) else end_offset
         if producers_need_replay(after, states.end_offset):
-            await _replay(segment, states, end_offset)
+            await replay(segment, states, end_offset)
     states.end_offset = end_offset
 
 
-async def _replay(segment: Segment, states: ProducerStates, end_offset: int) -> None:
+async def replay(segment: Segment, states: ProducerStates, end_offset: int) -> None:
+    """Add what a segment tells of producers, from where they are known up to an offset."""
     place = segment.offsets.place_before(states.end_offset)
     start = states.end_offset
     async for _, batch in segment.headers(place):

@@ -43,7 +43,7 @@ async def _first_in(
     async for at, batch in segment.headers(place):
         if may_be_as_late(batch.max_timestamp, timestamp):
             data = await segment.file.read(at, batch.size)
-            found = await _first_record(data, batch, timestamp, start, workers)
+            found = await first_record(data, batch, timestamp, start, workers)
             if found is not None:
                 return found
     return None
@@ -58,11 +58,11 @@ async def latest(segments: Sequence[Segment], workers: Workers) -> TimestampOffs
     async for at, batch in segment.headers(place):
         if batch.max_timestamp == segment.max_timestamp:
             data = await segment.file.read(at, batch.size)
-            return await _first_record(data, batch, batch.max_timestamp, 0, workers)
+            return await first_record(data, batch, batch.max_timestamp, 0, workers)
     return None
 
 
-async def _first_record(
+async def first_record(
     data: bytes, batch: Batch, timestamp: int, start: int, workers: Workers
 ) -> TimestampOffset | None:
     """The first record of a batch that is not earlier; by a worker if unpacking may take long."""

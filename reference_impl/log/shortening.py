@@ -6,10 +6,13 @@ from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 
 from reference_impl.kafka.errors import ErrorCode, KafkaError
+from reference_impl.log.checkpoints import replace_file
 from reference_impl.log.decisions import (
+    UNDEFINED_EPOCH,
     EpochEntry,
     epochs_from,
     epochs_up_to,
+    epochs_with,
     log_start_may_be,
     next_log_start,
     steps_of_a_cut,
@@ -25,7 +28,7 @@ from reference_impl.log.retention import (
     most_with_snapshot,
     reasons,
 )
-from reference_impl.log.segment import Segment
+from reference_impl.log.segment import SNAPSHOT, Segment, path_of
 
 
 class LogShortening(LogMaintenance):
@@ -98,6 +101,31 @@ class LogShortening(LogMaintenance):
         restart.check()
         await self._whatever_happens(self._restart_in_turn(restart, known))
 
+    async def learn_earlier(
+        self, epochs: Iterable[EpochEntry], producers: Iterable[Producer]
+    ) -> None:
+        """Take what was not known of the offsets that are kept elsewhere: up to the first offset
+        here these are the epochs, and these the producers there."""
+        await self._whatever_happens(self._learn_earlier(tuple(epochs), tuple(producers)))
+
+    async def _learn_earlier(
+        self, epochs: tuple[EpochEntry, ...], producers: tuple[Producer, ...]
+    ) -> None:
+        async with self._turn:
+            first = self.local_log_start_offset
+            for offset in list(self._snapshots):
+                await remove_snapshot(self._disk, self.directory, self._snapshots, offset)
+            path = path_of(self.directory, first, SNAPSHOT)
+            await replace_file(self._disk, path, snapshot_of(producers))
+            self._snapshots, self._unsynced_snapshots = [first], []
+            await self._load_producers()
+            # Last: until they are known, all of this is done again.
+            known = epochs_up_to(epochs, first)
+            for entry in self.epochs.entries:
+                if entry.epoch != UNDEFINED_EPOCH:
+                    known = epochs_with(known, entry)
+            await self.epochs.keep(epochs_from(known, self.log_start_offset))
+
     async def _restart_in_turn(self, restart: Restart, producers: tuple[Producer, ...]) -> None:
         async with self._turn:
             await self._restart(restart, producers)
@@ -145,7 +173,9 @@ class LogShortening(LogMaintenance):
     async def _delete_old_segments(self) -> int:
         async with self._turn:
             now_ms = self._clock.now_ms()
-            config = None if self.older_elsewhere else self.config
+            # Who keeps the older segments expires them, and tells the new log start.
+            elsewhere = self.older_elsewhere and not self.older_unreachable
+            config = None if elsewhere else self.config
             why = reasons(config, self.log_start_offset, lambda: self.size, now_ms)
             return sum([await self._delete_for(reason(), now_ms) for reason in why])
 

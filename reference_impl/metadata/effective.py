@@ -164,19 +164,17 @@ _NO_REMOTE = (
     "Tiered Storage functionality is disabled in the broker. "
     "Topic cannot be configured with remote log storage."
 )
-_NO_WAY_BACK = (
-    "It is invalid to disable remote storage without deleting remote data. If you want to keep the "
-    "remote data and turn to read only, please set "
-    "`remote.storage.enable=true,remote.log.copy.disable=true`. If you want to disable remote "
-    "storage and delete all remote data, please set "
-    "`remote.storage.enable=false,remote.log.delete.on.disable=true`."
-)
+_NO_WAY_BACK = "remote.storage.enable cannot be disabled once it was enabled: remote data remains."
 
 
 def check_topic_configs(
     new: Mapping[str, str], layers: BrokerLayers, before: Mapping[str, str] | None = None
 ) -> None:
-    """Refuse, as Kafka does, a set of configurations that a topic cannot have."""
+    """Refuse, as Kafka does, a set of configurations that a topic cannot have.
+
+    Of tiering, ``before`` counts: only what was not tiered needs the tiering system to become so,
+    and what was tiered stays so, also where Kafka would let go of it together with its data.
+    """
     for name in new:
         known(name)
     values = topic_values(new, layers)
@@ -187,25 +185,28 @@ def check_topic_configs(
             f"max.compaction.lag.ms ({longest})"
         )
     if values["remote.storage.enable"] is True:
-        if layers.value("remote.log.storage.system.enable") is not True:
+        on = layers.value("remote.log.storage.system.enable") is True
+        if not on and not is_tiered(before or {}):
             raise ConfigError(_NO_REMOTE)
-        _check_remote(values)
-    elif _was_remote(before or {}) and values["remote.log.delete.on.disable"] is not True:
+        _check_remote(new, values)
+    elif is_tiered(before or {}):
         raise ConfigError(_NO_WAY_BACK)
 
 
-def _was_remote(before: Mapping[str, str]) -> bool:
-    return before.get("remote.storage.enable", "false").lower() == "true"
+def is_tiered(own: Mapping[str, str]) -> bool:
+    """Whether a topic with these configurations of its own has remote storage."""
+    return own.get("remote.storage.enable", "false").strip().lower() == "true"
 
 
-def _check_remote(values: Mapping[str, Value]) -> None:
+def _check_remote(own: Mapping[str, str], values: Mapping[str, Value]) -> None:
     if values["cleanup.policy"] not in ((), ("delete",)):
         raise ConfigError(
             "Remote log storage only supports topics with cleanup.policy=delete or "
             "cleanup.policy being an empty list."
         )
     for unit in ("bytes", "ms"):
-        _check_local_retention(values, unit)
+        if f"local.retention.{unit}" in own:  # what the broker says is cut to fit, never refused
+            _check_local_retention(values, unit)
     if values["remote.log.copy.disable"] is True:
         for unit in ("bytes", "ms"):
             if values[f"local.retention.{unit}"] not in (-2, values[f"retention.{unit}"]):

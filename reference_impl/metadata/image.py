@@ -29,6 +29,7 @@ from reference_impl.metadata.records import (
     PartitionChanged,
     PartitionCreated,
     ProducerIdsAllocated,
+    RemoteTopicStopped,
     ResourceType,
     TopicCreated,
     TopicDeleted,
@@ -92,6 +93,21 @@ class Topic:
     partitions: dict[int, PartitionState] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovingTopic:
+    """A deleted topic whose brokers may still write remote data.
+
+    ``offset`` is that of its deletion in the metadata log: a broker that has read so far has
+    stopped.
+    """
+
+    name: str
+    topic_id: UUID
+    partitions: tuple[int, ...]
+    replicas: tuple[int, ...]  # of any of its partitions
+    offset: int
+
+
 class Image:
     """The cluster as of ``offset``, the offset of the last record applied (−1: none yet)."""
 
@@ -100,8 +116,15 @@ class Image:
         self.brokers: dict[int, Broker] = {}
         self.topics: dict[str, Topic] = {}
         self.topic_ids: dict[UUID, str] = {}
+        self.removing: dict[UUID, RemovingTopic] = {}
+        self.stopped: dict[UUID, RemovingTopic] = {}  # nothing is added to their remote data
         self.next_producer_id = 0
         self._configs: dict[tuple[int, str], dict[str, str]] = {}
+        self._watchers: list[Callable[[MetadataRecord], None]] = []
+
+    def watch(self, applied: Callable[[MetadataRecord], None]) -> None:
+        """Call this after every record."""
+        self._watchers.append(applied)
 
     def partition(self, topic: str, index: int) -> PartitionState | None:
         """The state of a partition, if there is one."""
@@ -131,6 +154,8 @@ class Image:
         """Take the next record of the log in."""
         _APPLY[type(record)](self, record)
         self.offset += 1
+        for applied in self._watchers:
+            applied(record)
 
     def _broker_registered(self, record: BrokerRegistered) -> None:
         self.brokers[record.broker_id] = Broker(
@@ -173,6 +198,21 @@ class Image:
         del self.topics[topic.name]
         del self.topic_ids[record.topic_id]
         self._configs.pop((ResourceType.TOPIC, topic.name), None)
+        if record.remote:
+            states = topic.partitions.values()
+            self.removing[record.topic_id] = RemovingTopic(
+                name=topic.name,
+                topic_id=record.topic_id,
+                partitions=tuple(topic.partitions),
+                replicas=tuple(sorted({one for state in states for one in state.replicas})),
+                offset=self.offset + 1,
+            )
+
+    def _remote_topic_stopped(self, record: RemoteTopicStopped) -> None:
+        topic = self.removing.pop(record.topic_id, None)
+        if topic is None:
+            raise ImageError(f"the topic {record.topic_id} is not being removed")
+        self.stopped[record.topic_id] = topic
 
     def _topic(self, topic_id: UUID) -> Topic:
         topic = self.topic_by_id(topic_id)
@@ -242,6 +282,7 @@ _APPLY: dict[type[Any], Callable[[Image, Any], None]] = {
     BrokerUnregistered: Image._broker_unregistered,
     TopicCreated: Image._topic_created,
     TopicDeleted: Image._topic_deleted,
+    RemoteTopicStopped: Image._remote_topic_stopped,
     PartitionCreated: Image._partition_created,
     PartitionChanged: Image._partition_changed,
     ConfigSet: Image._config_set,

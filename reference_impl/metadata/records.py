@@ -19,6 +19,7 @@ from typing import Any, TypeVar, get_type_hints
 from uuid import UUID
 
 NO_LEADER = -1
+CONTROLLER_EPOCH = 0  # there is one controller, and it never disagrees with itself
 LOST_DIRECTORY = UUID(int=2)  # Kafka's reserved id: no replica can be there (KIP-858)
 
 
@@ -78,9 +79,20 @@ class TopicCreated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicDeleted:
-    """A topic, its partitions and its configurations are gone."""
+    """A topic, its partitions and its configurations are gone.
+
+    With ``remote`` its remote data is not: that is removed once no broker can add to it.
+    """
 
     name: str
+    topic_id: UUID
+    remote: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteTopicStopped:
+    """No broker writes remote data of a deleted topic any more: it may be removed."""
+
     topic_id: UUID
 
 
@@ -140,6 +152,7 @@ MetadataRecord = (
     | BrokerUnregistered
     | TopicCreated
     | TopicDeleted
+    | RemoteTopicStopped
     | PartitionCreated
     | PartitionChanged
     | ConfigSet
@@ -152,6 +165,7 @@ RECORDS: tuple[type[Any], ...] = (
     BrokerUnregistered,
     TopicCreated,
     TopicDeleted,
+    RemoteTopicStopped,
     PartitionCreated,
     PartitionChanged,
     ConfigSet,

@@ -9,6 +9,7 @@ from reference_impl.kafka.errors import ErrorCode, KafkaError
 
 MAX_LENGTH = 249
 CLUSTER_METADATA = "__cluster_metadata"
+REMOTE_LOG_METADATA = "__remote_log_metadata"
 INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 
 _LEGAL = re.compile(r"[a-zA-Z0-9._-]*")

@@ -6,13 +6,13 @@ partition its state and replica, and tells participants what changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.metadata.effective import BrokerLayers
+from reference_impl.metadata.effective import BrokerLayers, is_tiered
 from reference_impl.metadata.image import Image
 from reference_impl.metadata.records import ResourceType
 from reference_impl.metrics.registry import Registry
@@ -68,6 +68,14 @@ class Storage(Protocol):
         """What knows their bounds."""
         ...
 
+    async def stop(self, *, clean: bool) -> None:
+        """End at once what runs for it; ``clean``: also write down what spares the next start."""
+        ...
+
+
+async def no_checkpoint() -> None:
+    """Where there are no logs."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageContext:
@@ -75,7 +83,8 @@ class StorageContext:
 
     ``image`` is what the broker knows of the cluster, and changes; ``layers`` gives its
     configuration as it is now. ``listening`` is where it answers, once it does: a storage that
-    talks to its own broker asks when it is told of the first partition.
+    talks to its own broker asks when it is told of the first partition. ``checkpoint`` writes down,
+    for good, where the logs start.
     """
 
     ports: Ports
@@ -86,22 +95,33 @@ class StorageContext:
     layers: Callable[[], BrokerLayers]
     metrics: Registry
     listening: Callable[[], Address]
+    checkpoint: Callable[[], Awaitable[None]] = no_checkpoint
 
 
 StorageFactory = Callable[[StorageContext], Storage]
 """Makes the storage of one broker."""
 
 
-def kept_elsewhere(storages: Sequence[Storage]) -> KeptElsewhere:
-    """What replicas are told, by whichever storage has something to say of a topic."""
+def kept_elsewhere(storages: Sequence[Storage], image: Image) -> KeptElsewhere:
+    """What replicas are told, by whichever storage has something to say of a topic.
+
+    What a tiered topic has elsewhere is out of reach if no storage speaks for it (C-39).
+    """
     told = [one.elsewhere for one in storages]
+
+    def older(topic: str) -> bool:
+        return any(one.older(topic) for one in told)
+
+    def unreachable(topic: str) -> bool:
+        return not older(topic) and is_tiered(image.config(ResourceType.TOPIC, topic))
 
     def boundary_of(replica: Partition) -> int | None:
         known = [one.boundary_of(replica) for one in told]
         return next((one for one in known if one is not None), None)
 
     return KeptElsewhere(
-        older=lambda topic: any(one.older(topic) for one in told),
+        older=lambda topic: older(topic) or unreachable(topic),
+        unreachable=unreachable,
         remote_aux=next((one.remote_aux for one in told if one.remote_aux is not None), None),
         boundary_of=boundary_of,
     )
@@ -125,6 +145,7 @@ class Partitions:
         self._told: dict[Key, dict[type[Event], Event]] = {}
         self.stores: dict[RegionKind, Store] = {RegionKind.LOCAL: LocalStore()}
         self.authorities: dict[RegionKind, Authority] = {}
+        self._storages = tuple(storages)
         for one in storages:
             self.stores.update(one.stores)
             self.authorities.update(one.authorities)
@@ -163,9 +184,11 @@ class Partitions:
             gone.become(gone.state, None)
             self.participants.tell(gone, Deleted())
 
-    async def stop(self) -> None:
-        """Participants hear of nothing any more."""
+    async def stop(self, *, clean: bool) -> None:
+        """Participants hear of nothing any more, and storages end."""
         await self.participants.stop()
+        for one in self._storages:
+            await one.stop(clean=clean)
 
     async def _refuse(self, partition: LogicalPartition, leader_epoch: int, why: str) -> None:
         if partition.replica is not None:

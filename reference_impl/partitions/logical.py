@@ -74,6 +74,13 @@ class Extension:
         """Where an epoch ends, given where it ends in what lies below."""
         return ends
 
+    def last_tiered(self) -> int | None:
+        """The highest offset in the remote tier, −1 if it is empty; None if there is no such tier.
+
+        A KafkaError where that is not known yet.
+        """
+        return None
+
     async def delete_records(self, before: int) -> None:
         """Records below an offset are to go; the local log has been told."""
 
@@ -87,6 +94,16 @@ def deletion_target(asked: int, high_watermark: int) -> int | ErrorCode:
     """Records are deleted below an offset that is committed, or below the high watermark."""
     wanted = high_watermark if asked == TO_HIGH_WATERMARK else asked
     return wanted if 0 <= wanted <= high_watermark else ErrorCode.offset_out_of_range
+
+
+@decision("without-what-is-elsewhere")
+def without_what_is_elsewhere(bounds: Bounds, reader: Reader) -> Bounds:
+    """A broker without tiered storage serves what is on its disk (C-39).
+
+    Followers hear where the log really begins: they must not delete what is elsewhere.
+    """
+    kept_from = bounds.log_start_offset if reader is Reader.FOLLOWER else None
+    return bounds._replace(log_start_offset=bounds.local_log_start_offset, kept_from=kept_from)
 
 
 class LogicalPartition(Watched):
@@ -163,6 +180,8 @@ class LogicalPartition(Watched):
                 log.last_stable_offset,
                 log.log_end_offset,
             )
+            if log.older_unreachable:
+                bounds = without_what_is_elsewhere(bounds, reader)
         for extension in self.extensions:
             bounds = extension.bounds(bounds, reader)
         return bounds
@@ -228,6 +247,11 @@ class LogicalPartition(Watched):
             return NO_EPOCH
         epoch = self._replica.log.epochs.epoch_for(offset)
         return NO_EPOCH if epoch is None else epoch
+
+    def last_tiered(self) -> int | None:
+        """The highest offset in the remote tier, as its extension tells it."""
+        known = [one.last_tiered() for one in self.extensions]
+        return next((one for one in known if one is not None), None)
 
     def producers(self) -> Mapping[int, Producer]:
         """What this broker's replica remembers of its idempotent producers, by their ids."""

@@ -159,7 +159,7 @@ def route_read(
     if bounds.log_end_offset < 0:  # a region without bounds is not this broker's to serve
         return Refuse(ErrorCode.not_leader_or_follower)
     if not offset_readable(offset, bounds.log_start_offset, bounds.log_end_offset):
-        return Refuse(ErrorCode.offset_out_of_range)
+        return Refuse(ErrorCode.offset_out_of_range, told=bounds.kept_from is not None)
     return route_within(offset, region, reader, bounds)
 
 
@@ -220,7 +220,7 @@ class ReadOutcome(StrEnum):
     GONE = "gone"  # what was planned is no longer there
     CORRUPT = "corrupt"  # what is there is not what was written
     AMBIGUOUS = "ambiguous"  # nobody can tell which of several is meant
-    LATE = "late"  # the store did not answer by the deadline
+    LATE = "late"  # the store did not answer by the deadline, or has no room for the read
 
 
 class After(StrEnum):
@@ -242,4 +242,20 @@ def after_read(outcome: ReadOutcome, role: Role, again: bool) -> After | ErrorCo
         return After.ROUTE_AGAIN
     if outcome is ReadOutcome.AMBIGUOUS or role is not Role.LEADER:
         return ErrorCode.not_leader_or_follower
+    return ErrorCode.kafka_storage_error
+
+
+@decision("after-tiered-read")
+def after_tiered_read(outcome: ReadOutcome, again: bool) -> After | ErrorCode:
+    """The same for remote segments, which every replica reads for itself (C-24).
+
+    That the remote store does not answer, or has not what it should have, is said as
+    KAFKA_STORAGE_ERROR (C-02); that a batch is damaged as CORRUPT_MESSAGE (G-35).
+    """
+    if outcome is ReadOutcome.RECORDS:
+        return After.ANSWER
+    if outcome is ReadOutcome.GONE and not again:
+        return After.ROUTE_AGAIN
+    if outcome is ReadOutcome.CORRUPT:
+        return ErrorCode.corrupt_message
     return ErrorCode.kafka_storage_error

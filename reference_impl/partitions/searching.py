@@ -3,9 +3,11 @@
     −1 latest   −2 earliest   −3 the record with the largest timestamp   −4 earliest local
     −5 last tiered   −6 earliest that waits for upload
 
-A special timestamp is answered from the bounds of the log and of its regions. Any other is looked
-for in each region that may hold it, each within half-open bounds of its own; the first record by
-offset counts, and an error in an earlier region counts before a record of a later one.
+A special timestamp is answered from the bounds of the log and of its remote tier, but for −3. Any
+other is looked for in each region that may hold it, each within half-open bounds of its own, on
+this broker's disk before elsewhere; the first record by offset counts, and an error in an earlier
+region counts before a record of a later one. For −3 every region is searched, and the latest of
+their records counts.
 """
 
 from __future__ import annotations
@@ -43,9 +45,12 @@ class SearchEnd(NamedTuple):
 
 
 @decision("special-offset", rules=("KFK-060",))
-def special_offset(timestamp: int, bounds: Bounds, regions: Sequence[Region], upto: int) -> int:
-    """The offset that a special timestamp stands for; −1 where there is none."""
-    tiered = [one.end for one in regions if one.kind is RegionKind.TIERED and one.end is not None]
+def special_offset(timestamp: int, bounds: Bounds, last_tiered: int | None, upto: int) -> int:
+    """The offset that a special timestamp stands for; −1 where there is none.
+
+    ``last_tiered`` is the highest offset in finished remote segments, −1 where there are none yet,
+    None where the topic has no remote tier (C-26).
+    """
     match timestamp:
         case -1:
             return upto
@@ -54,9 +59,11 @@ def special_offset(timestamp: int, bounds: Bounds, regions: Sequence[Region], up
         case -4:
             return bounds.local_log_start_offset
         case -5:
-            return max(tiered) - 1 if tiered else NOT_FOUND
+            return NOT_FOUND if last_tiered is None else last_tiered
         case -6:
-            return max(tiered) if tiered else NOT_FOUND
+            return (
+                NOT_FOUND if last_tiered is None else max(last_tiered + 1, bounds.log_start_offset)
+            )
         case _:
             return NOT_FOUND
 
@@ -65,16 +72,19 @@ def special_offset(timestamp: int, bounds: Bounds, regions: Sequence[Region], up
 def route_search(timestamp: int, bounds: Bounds, regions: Sequence[Region]) -> tuple[Search, ...]:
     """Every region from the log start on, in the order of offsets, without looking anywhere twice.
 
-    The largest timestamp is looked for on this broker's disk alone.
+    What is on this broker's disk is looked for there. The largest timestamp is looked for there and
+    in the remote tier (G-29).
     """
     searches: list[Search] = []
     at = bounds.log_start_offset
     for region in sorted(regions, key=_by_start):
         if region.kind is RegionKind.ASSEMBLING:
             continue
-        if timestamp == MAX_TIMESTAMP and region.kind is not RegionKind.LOCAL:
+        if timestamp == MAX_TIMESTAMP and region.kind not in (RegionKind.LOCAL, RegionKind.TIERED):
             continue
         end = bounds.log_end_offset if region.end is None else region.end
+        if region.kind is RegionKind.TIERED:
+            end = min(end, bounds.local_log_start_offset)
         start = max(at, region.start)
         if start < end or region.end is None:
             searches.append(Search(region, start, end))
@@ -93,3 +103,17 @@ def merge_search(ended: Sequence[SearchEnd]) -> SearchEnd:
         if one.found is not None or one.error is not ErrorCode.none:
             return one
     return SearchEnd()
+
+
+@decision("merge-latest")
+def merge_latest(ended: Sequence[SearchEnd]) -> SearchEnd:
+    """The record with the largest timestamp, of equal ones the first; an error hides everything."""
+    best = SearchEnd()
+    for one in ended:
+        if one.error is not ErrorCode.none:
+            return one
+        if one.found is not None and (
+            best.found is None or one.found.timestamp > best.found.timestamp
+        ):
+            best = one
+    return best

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 class Range(NamedTuple):
     """What is to be read of a partition. ``epoch`` is the leader epoch that its first record is
-    expected to have, −1 where any will do."""
+    expected to have, −1 where any will do. Who reads ``committed`` records is told which of their
+    transactions were aborted."""
 
     partition: LogicalPartition
     offset: int
@@ -29,6 +30,7 @@ class Range(NamedTuple):
     max_bytes: int
     at_least_one: bool
     epoch: int = -1
+    committed: bool = False
 
 
 class Measured(NamedTuple):
@@ -75,12 +77,20 @@ class LocalStore:
         log = _log(wanted.partition)
         if wanted.offset < log.local_log_start_offset:
             return StoreRead(ReadOutcome.GONE)
-        found = await log.locate(
-            wanted.offset,
-            max_bytes=wanted.max_bytes,
-            upto=wanted.upto,
-            at_least_one=wanted.at_least_one,
-        )
+        try:
+            found = await log.locate(
+                wanted.offset,
+                max_bytes=wanted.max_bytes,
+                upto=wanted.upto,
+                at_least_one=wanted.at_least_one,
+            )
+        except (OSError, ValueError):
+            if wanted.offset < log.local_log_start_offset:  # removed while it was looked for
+                return StoreRead(ReadOutcome.GONE)
+            raise
+        left = wanted.offset < log.local_log_start_offset  # since it was looked for
+        if left and (found is None or found.segment.base_offset > wanted.offset):
+            return StoreRead(ReadOutcome.GONE)
         if found is None:
             return StoreRead(ReadOutcome.RECORDS)
         return Measured(wanted, found.bytes, found)
@@ -93,8 +103,14 @@ class LocalStore:
         for one in ranges:
             found = one.where
             assert isinstance(found, Located)
-            data = await found.segment.file.read(found.place, found.bytes)
-            reads.append(StoreRead(ReadOutcome.RECORDS, data))
+            try:
+                data = await found.segment.file.read(found.place, found.bytes)
+            except (OSError, ValueError):
+                if not found.segment.removed:
+                    raise
+                reads.append(StoreRead(ReadOutcome.GONE))
+            else:
+                reads.append(StoreRead(ReadOutcome.RECORDS, data))
         return reads
 
     async def find_timestamp_many(
@@ -104,10 +120,15 @@ class LocalStore:
         return [await self._find(_log(one), search, timestamp) for one, search, timestamp in wanted]
 
     async def _find(self, log: Log, search: Search, timestamp: int) -> SearchEnd:
-        if timestamp == MAX_TIMESTAMP:
-            return SearchEnd(await log.offset_of_max_timestamp(upto=search.end))
-        found = await log.offset_for_timestamp(timestamp, start=search.start, upto=search.end)
-        return SearchEnd(found)
+        try:
+            if timestamp == MAX_TIMESTAMP:
+                return SearchEnd(await log.offset_of_max_timestamp(upto=search.end))
+            found = await log.offset_for_timestamp(timestamp, start=search.start, upto=search.end)
+            return SearchEnd(found)
+        except (OSError, ValueError):
+            if search.start < log.local_log_start_offset:  # removed while it was searched
+                return SearchEnd(error=ErrorCode.kafka_storage_error)
+            raise
 
 
 def _log(partition: LogicalPartition) -> Log:

@@ -53,13 +53,15 @@ class Region(NamedTuple):
 
 class Bounds(NamedTuple):
     """The offsets that delimit a log. ``log_start_offset`` is the first that can be read anywhere,
-    ``local_log_start_offset`` the first on this broker's disk."""
+    ``local_log_start_offset`` the first on this broker's disk. Where what is elsewhere cannot be
+    read from here, followers are told ``kept_from``: the log begins there all the same."""
 
     log_start_offset: int
     local_log_start_offset: int
     high_watermark: int
     last_stable_offset: int
     log_end_offset: int
+    kept_from: int | None = None
 
 
 class FetchReader(NamedTuple):

@@ -15,11 +15,15 @@ from typing import Final, NamedTuple
 from reference_impl.ports.clock import Clock
 
 INFO: Final = "INFO"
+WARN: Final = "WARN"
+ERROR: Final = "ERROR"
 
 _PARTITION: Final = "kafka.cluster.Partition"
 _LOG: Final = "org.apache.kafka.storage.internals.log.UnifiedLog"
 _HEARTBEATS: Final = "org.apache.kafka.controller.ClusterControlManager"
 _LIFE: Final = "kafka.server.BrokerLifecycleManager"
+_REMOTE: Final = "kafka.log.remote.RemoteLogManager"
+_REMOTE_METADATA: Final = "kafka.log.remote.TopicBasedRemoteLogMetadataManager"
 
 
 class _Line(NamedTuple):
@@ -52,6 +56,53 @@ class Lines(Enum):
     READY = _Line(INFO, _LIFE, "the broker is unfenced: broker_epoch={epoch}")
     STOPPING = _Line(INFO, _LIFE, "controlled shutdown: no partition is led from here any more")
     STOPPED = _Line(INFO, _LIFE, "shutdown completed")
+    SEGMENT_COPIED = _Line(
+        INFO, _REMOTE, "{partition} copied a segment: id={id} start={start} end={end} bytes={size}"
+    )
+    SEGMENT_DELETED = _Line(
+        INFO, _REMOTE, "{partition} deleted a remote segment: id={id} start={start} end={end}"
+    )
+    NO_SNAPSHOT = _Line(
+        ERROR,
+        _REMOTE,
+        "{partition} cannot copy the segment at {start}: no producer snapshot of its end",
+    )
+    REMOTE_TASK_FAILED = _Line(WARN, _REMOTE, "{partition} {task} failed: retry={attempt} {why}")
+    TIERED_STORAGE_NOT_AVAILABLE = _Line(
+        WARN, _REMOTE, "{partition} TIERED_STORAGE_NOT_AVAILABLE for a reader: {why}"
+    )
+    METADATA_EVENT_DROPPED = _Line(ERROR, _REMOTE_METADATA, "offset={offset} of {topic}: {why}")
+    METADATA_RECORD_SKIPPED = _Line(
+        ERROR, _REMOTE_METADATA, "offset={offset} of {topic} is no event, and was skipped: {why}"
+    )
+    METADATA_TOPIC_NOT_READY = _Line(
+        ERROR, _REMOTE_METADATA, "{topic} is not there yet, trying again: {why}"
+    )
+    METADATA_TOPIC_REFUSED = _Line(
+        ERROR,
+        _REMOTE_METADATA,
+        "{topic} has {partitions} partitions and {name} is {wanted}: no remote segments are known",
+    )
+    METADATA_STARTED_OVER = _Line(
+        ERROR, _REMOTE_METADATA, "{topic} ends at {end}, before what was read of it: read again"
+    )
+    METADATA_NOT_WRITTEN = _Line(
+        ERROR, _REMOTE_METADATA, "the local files of remote metadata were not written: {why}"
+    )
+    UNKNOWN_SETTING = _Line(WARN, _REMOTE, "{name} is not known, and has no effect; see {known}")
+    AUX_STATE_FAILED = _Line(
+        WARN, _REMOTE, "{partition} auxiliary state not built: retry={attempt} {why}"
+    )
+    AUX_STATE_WAITS = _Line(
+        WARN, _REMOTE, "{partition} auxiliary state not built yet: seconds={seconds}"
+    )
+    TIERING_OFF = _Line(
+        WARN,
+        _REMOTE,
+        "the topic {topic} has remote.storage.enable=true and this broker "
+        "remote.log.storage.system.enable=false: what is only in remote storage is not available",
+    )
+    PARTITION_REMOVED = _Line(INFO, _REMOTE, "{partition} has no remote data any more: id={id}")
 
 
 class NodeLog:

@@ -10,7 +10,7 @@ import asyncio
 from dataclasses import dataclass
 
 from reference_impl.kafka.batches import Bytes
-from reference_impl.log.decisions import EpochEntry
+from reference_impl.log.decisions import UNDEFINED_EPOCH, EpochEntry
 from reference_impl.log.log import Log, UnexpectedAppendOffset
 from reference_impl.log.producers import Producer
 from reference_impl.metadata.image import PartitionState
@@ -138,18 +138,43 @@ class Copy(Watched):
             own = EpochEnd(epoch=epoch, end_offset=end_offset)
             await self._truncate_to(truncation_point(leaders, own, end))
 
-    async def fit_range(self, start: int, end: int, *, asked: FollowerPosition) -> None:
+    async def fit_range(
+        self, start: int, end: int, *, asked: FollowerPosition, log_start: int = -1
+    ) -> None:
         """The leader's log does not reach ours: cut to its end, or begin anew at its start.
 
-        Unless this is not the follower any more that asked, or its log another.
+        A leader that cannot get at what is elsewhere says where its log begins all the same
+        (``log_start``): that is not given up, and its epochs are unknown for now. Unless this is
+        not the follower any more that asked, or its log another.
         """
         async with self._turn:
             if self.leads or self.position != asked:
                 return
             if end < asked.offset:
                 await self._truncate_to(end)
+            elif start > asked.offset and self.log.older_elsewhere and 0 <= log_start < start:
+                unknown = EpochEntry(UNDEFINED_EPOCH, log_start)
+                await self.log.restart_at(start, log_start_offset=log_start, epochs=[unknown])
             elif start > asked.offset:
                 await self.log.restart_at(start)
+
+    async def empty_at(self, offset: int, *, asked: FollowerPosition) -> FollowerPosition | None:
+        """Empty the log, and have it begin and end at the leader's log start; where it is then.
+
+        Held there, a crash costs nothing: the next fetch is told again what is elsewhere. None
+        unless as above.
+        """
+        async with self._turn:
+            if self.leads or self.position != asked:
+                return None
+            log = self.log
+            if (log.log_start_offset, log.log_end_offset, log.epochs.entries) != (
+                offset,
+                offset,
+                (),
+            ):
+                await log.restart_at(offset)
+            return self.position
 
     async def begin_at(self, point: RestartPoint, *, asked: FollowerPosition) -> None:
         """Begin the log anew where what is known of the leader's ends; unless as above."""

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
-from reference_impl.kafka.apis import FETCH, LIST_OFFSETS
+from reference_impl.kafka.apis import FETCH
 from reference_impl.kafka.client import Peer
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.ports import Clock
@@ -28,9 +29,9 @@ from reference_impl.replication.following import (
     FollowEvent,
     Following,
     boundary_reached,
-    earliest_to_ask_for,
     fetch_answer_means,
 )
+from reference_impl.replication.leaders_log import EARLIEST, LATEST, LeadersLog, LeadersStart
 from reference_impl.replication.partition import Partition
 from reference_impl.replication.watching import Watched, until
 
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
     from reference_impl.kafka.messages import FetchRequest, FetchResponse
 
 FETCH_VERSION = 17
-LIST_OFFSETS_VERSION = 9
-LATEST, EARLIEST_LOCAL = -1, -4
 NO_SESSION, FINAL_EPOCH = 0, -1
 _REFETCH = (TimeoutError, ConnectionError)
 
@@ -59,22 +58,14 @@ class FetcherSettings:
     timeout_ms: int = 30_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeadersStart:
-    """Where a leader's log begins: at all, and on its disk, in the epoch of that offset."""
-
-    log_start_offset: int
-    local_log_start_offset: int
-    local_log_start_epoch: int
-
-
 class RemoteAux(Protocol):
     """Who knows the epochs and producers of offsets that are kept elsewhere."""
 
     async def build(
-        self, partition: Partition, *, leader_epoch: int, leader: LeadersStart
+        self, partition: Partition, *, leader: LeadersStart, ask: LeadersLog
     ) -> RestartPoint:
-        """Where a follower goes on, and with what; a KafkaError if that cannot be known now."""
+        """Where a follower goes on, and with what, however long it takes; what it is told may be
+        asked again. A KafkaError if the leader's log is another by now."""
         ...
 
 
@@ -82,11 +73,13 @@ class RemoteAux(Protocol):
 class KeptElsewhere:
     """What replicas are told of offsets that their logs do not hold; by default there are none.
 
-    ``older`` says of a topic whether its log may start before the first offset on a disk;
+    ``older`` says of a topic whether its log may start before the first offset on a disk, and
+    ``unreachable`` whether this broker cannot get at what comes before it;
     ``boundary_of`` where a follower has to stop, as what follows is not kept in logs.
     """
 
     older: Callable[[str], bool] = lambda topic: False
+    unreachable: Callable[[str], bool] = lambda topic: False
     remote_aux: RemoteAux | None = None
     boundary_of: Callable[[Partition], int | None] = lambda partition: None
 
@@ -230,7 +223,8 @@ class Fetcher(Watched):
             case FollowEvent.DIVERGING_EPOCH:
                 await self._do(key, partition, at, self._diverging(partition, at, data))
             case FollowEvent.OUT_OF_RANGE:
-                self._begin(key, partition, at, partial(self._out_of_range, partition, at))
+                start = data.log_start_offset
+                self._begin(key, partition, at, partial(self._out_of_range, partition, at, start))
             case FollowEvent.MOVED_TO_TIERED_STORAGE:
                 start = data.log_start_offset
                 self._begin(key, partition, at, partial(self._moved, partition, at, start))
@@ -296,51 +290,36 @@ class Fetcher(Watched):
         end = EpochEnd(epoch=diverging.epoch, end_offset=diverging.end_offset)
         await partition.agree(end, leader_epoch=at.leader_epoch)
 
-    async def _out_of_range(self, partition: Partition, at: FollowerPosition) -> None:
-        peer = self._connect()
-        try:
-            end, _ = await self._leaders_offset(peer, partition, at, LATEST)
-            earliest = earliest_to_ask_for(self._remote_aux is not None)
-            start, _ = await self._leaders_offset(peer, partition, at, earliest)
-        finally:
-            peer.abort()
-        await partition.fit_range(start, end, asked=at)
+    async def _out_of_range(
+        self, partition: Partition, at: FollowerPosition, log_start: int
+    ) -> None:
+        with closing(self._leaders_log(partition, at)) as leader:
+            end, _ = await leader.offset(LATEST)
+            start, _ = await leader.offset(EARLIEST)
+        await partition.fit_range(start, end, asked=at, log_start=log_start)
 
     async def _moved(self, partition: Partition, at: FollowerPosition, log_start: int) -> None:
+        """What is not touched before the leader has said where its disk begins: the log."""
         assert self._remote_aux is not None
-        peer = self._connect()
-        try:
-            local, epoch = await self._leaders_offset(peer, partition, at, EARLIEST_LOCAL)
-        finally:
-            peer.abort()
-        leader = LeadersStart(
-            log_start_offset=log_start, local_log_start_offset=local, local_log_start_epoch=epoch
-        )
-        point = await self._remote_aux.build(partition, leader_epoch=at.leader_epoch, leader=leader)
-        await partition.begin_at(point, asked=at)
+        with closing(self._leaders_log(partition, at)) as leader:
+            start = await leader.start(log_start)
+            if start.local_log_start_offset <= log_start:
+                raise KafkaError(ErrorCode.offset_moved_to_tiered_storage, "nothing is elsewhere")
+            if not partition.following.happened(FollowEvent.LOCAL_START_KNOWN, at.leader_epoch):
+                return
+            emptied = await partition.empty_at(log_start, asked=at)
+            if emptied is not None:
+                point = await self._remote_aux.build(partition, leader=start, ask=leader)
+                await partition.begin_at(point, asked=emptied)
 
-    async def _leaders_offset(
-        self, peer: Peer, partition: Partition, at: FollowerPosition, timestamp: int
-    ) -> tuple[int, int]:
-        """An offset of the leader's log, and its epoch."""
-        one = LIST_OFFSETS.request.ListOffsetsPartition(
-            partition_index=partition.index,
-            current_leader_epoch=at.leader_epoch,
-            timestamp=timestamp,
+    def _leaders_log(self, partition: Partition, at: FollowerPosition) -> LeadersLog:
+        return LeadersLog(
+            self._connect,
+            partition,
+            leader_epoch=at.leader_epoch,
+            broker_id=self._settings.broker_id,
+            timeout_s=self._settings.timeout_ms / 1000,
         )
-        topic = LIST_OFFSETS.request.ListOffsetsTopic(name=partition.topic, partitions=[one])
-        request = LIST_OFFSETS.request(
-            replica_id=self._settings.broker_id, isolation_level=0, topics=[topic]
-        )
-        answer = await peer.ask(
-            LIST_OFFSETS, LIST_OFFSETS_VERSION, request, timeout_s=self._settings.timeout_ms / 1000
-        )
-        found = next((one for topic in answer.topics for one in topic.partitions), None)
-        if found is None:
-            raise KafkaError(ErrorCode.unknown_server_error, "an answer that says nothing")
-        if found.error_code:
-            raise KafkaError(ErrorCode(found.error_code))
-        return found.offset, found.leader_epoch
 
     def _rest(self, key: Key) -> None:
         wait_ns = self._settings.backoff_ms * 1_000_000

@@ -7,7 +7,8 @@ belong to a leader epoch: events of another one are not heard.
 
     TRUNCATING            the logs part: cut what the leader does not have
     FINDING_RANGE         the leader's log does not reach ours: ask where it begins and ends
-    BUILDING_AUX          the leader has older offsets elsewhere: learn their epochs and producers
+    FINDING_LOCAL_START   the leader has older offsets elsewhere: ask where its disk begins
+    BUILDING_AUX          learn the epochs and producers of those; the log is empty until then
     STOPPED_AT_BOUNDARY   all that is below the boundary is here, and nothing else is to come
     FROM_WAL              what is above the boundary is followed otherwise, from the WAL
     NOT_FOLLOWING         this broker leads, or nobody does
@@ -28,6 +29,7 @@ class FollowState(StrEnum):
     FETCHING = "fetching"
     TRUNCATING = "truncating"
     FINDING_RANGE = "finding range"
+    FINDING_LOCAL_START = "finding local start"
     BUILDING_AUX = "building aux"
     STOPPED_AT_BOUNDARY = "stopped at boundary"
     FROM_WAL = "from wal"
@@ -41,6 +43,7 @@ class FollowEvent(StrEnum):
     DIVERGING_EPOCH = "diverging epoch"
     OUT_OF_RANGE = "offset out of range"
     MOVED_TO_TIERED_STORAGE = "offset moved to tiered storage"
+    LOCAL_START_KNOWN = "local start known"
     BOUNDARY_REACHED = "boundary reached"
     WAL_READY = "wal ready"
     WORK_DONE = "work done"
@@ -57,13 +60,15 @@ TRANSITIONS = MappingProxyType(
         (_S.FETCHING, _E.RECORDS): _S.FETCHING,
         (_S.FETCHING, _E.DIVERGING_EPOCH): _S.TRUNCATING,
         (_S.FETCHING, _E.OUT_OF_RANGE): _S.FINDING_RANGE,
-        (_S.FETCHING, _E.MOVED_TO_TIERED_STORAGE): _S.BUILDING_AUX,
+        (_S.FETCHING, _E.MOVED_TO_TIERED_STORAGE): _S.FINDING_LOCAL_START,
         (_S.FETCHING, _E.BOUNDARY_REACHED): _S.STOPPED_AT_BOUNDARY,
         (_S.FETCHING, _E.WORK_FAILED): _S.FETCHING,
         (_S.TRUNCATING, _E.WORK_DONE): _S.FETCHING,
         (_S.TRUNCATING, _E.WORK_FAILED): _S.FETCHING,
         (_S.FINDING_RANGE, _E.WORK_DONE): _S.FETCHING,
         (_S.FINDING_RANGE, _E.WORK_FAILED): _S.FETCHING,
+        (_S.FINDING_LOCAL_START, _E.LOCAL_START_KNOWN): _S.BUILDING_AUX,
+        (_S.FINDING_LOCAL_START, _E.WORK_FAILED): _S.FETCHING,
         (_S.BUILDING_AUX, _E.WORK_DONE): _S.FETCHING,
         (_S.BUILDING_AUX, _E.WORK_FAILED): _S.FETCHING,
         (_S.STOPPED_AT_BOUNDARY, _E.WAL_READY): _S.FROM_WAL,
@@ -85,12 +90,12 @@ def next_follow_state(state: FollowState, event: FollowEvent) -> FollowState | N
 def fetch_answer_means(error: ErrorCode, diverges: bool, builds_aux: bool) -> FollowEvent:
     """What an answer to a follower's fetch is to it.
 
-    One that cannot build the auxiliary state of offsets that are elsewhere begins its log anew
-    where the leader's begins on its disk, as if what is before were gone.
+    One that cannot build the auxiliary state of offsets that are elsewhere asks again and again,
+    out of the ISR: begun where the leader's disk begins, its log would lack epochs and producers.
     """
     if error is ErrorCode.offset_moved_to_tiered_storage and builds_aux:
         return FollowEvent.MOVED_TO_TIERED_STORAGE
-    if error in (ErrorCode.offset_out_of_range, ErrorCode.offset_moved_to_tiered_storage):
+    if error is ErrorCode.offset_out_of_range:
         return FollowEvent.OUT_OF_RANGE
     if error is not ErrorCode.none:
         return FollowEvent.WORK_FAILED
@@ -104,16 +109,6 @@ def boundary_reached(asked_offset: int, high_watermark: int, boundary: int | Non
     Asking is how its leader learns that it has everything.
     """
     return boundary is not None and asked_offset >= boundary and high_watermark >= boundary
-
-
-@decision("earliest-to-ask-for")
-def earliest_to_ask_for(builds_aux: bool) -> int:
-    """Which start of the leader's log a follower begins at whose own end lies before it.
-
-    ListOffsets' EARLIEST where it can go on from there, be it by what is kept elsewhere; else
-    EARLIEST_LOCAL.
-    """
-    return -2 if builds_aux else -4
 
 
 class Following:

@@ -21,6 +21,7 @@ from reference_impl.metadata.effective import BrokerLayers, topic_texts
 from reference_impl.metadata.image import Image, PartitionState
 from reference_impl.metadata.records import ResourceType
 from reference_impl.ports import Address, Ports
+from reference_impl.ports.log_lines import Lines
 from reference_impl.replication import checkpoints
 from reference_impl.replication.events import PartitionEvents
 from reference_impl.replication.fetcher import Fetcher, FetcherSettings, KeptElsewhere
@@ -84,6 +85,7 @@ class ReplicaManager:
         self._complete = False  # every log is open that the image wants here
         self._applied = Watched()
         self._configs: dict[object, _TopicConfig] = {}
+        self._warned: dict[str, None] = {}  # of tiered topics, without tiered storage
         self._clean = False
         self._checkpoints = checkpoints.Checkpoints(ports.disk, self._logs)
         self._proposals = IsrProposals(
@@ -173,6 +175,10 @@ class ReplicaManager:
                 marker = checkpoints.marker_of(self._broker_epoch())
                 await replace_file(self._ports.disk, checkpoints.CLEAN_SHUTDOWN, marker)
 
+    async def write_checkpoints(self) -> None:
+        """Write down, for good, how the logs are."""
+        await self._checkpoints.write()
+
     # ── roles ────────────────────────────────────────────────────────────────────────────────────
 
     async def apply(self) -> None:
@@ -197,11 +203,20 @@ class ReplicaManager:
             config = self._config(topic_name)
             partition.min_insync_replicas = config.min_insync_replicas
             partition.log.config = config.log
+            partition.log.older_elsewhere = self._elsewhere.older(topic_name)
+            partition.log.older_unreachable = self._unreachable(topic_name)
             await partition.take(state)
             self._partitions[key] = partition
             self._checkpoints.opened((topic_name, partition.index))
         self._complete = True
         self._follow()
+
+    def _unreachable(self, topic: str) -> bool:
+        found = self._elsewhere.unreachable(topic)
+        if found and topic not in self._warned:
+            self._warned[topic] = None
+            self._ports.log(Lines.TIERING_OFF, topic=topic)
+        return found
 
     async def _drop(self, key: Key) -> None:
         partition = self._partitions.pop(key)

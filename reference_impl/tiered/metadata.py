@@ -4,6 +4,10 @@ Events of one partition are applied in one order by every manager, so all agree 
 as far. A call that publishes returns when this broker's own manager has applied the event, and
 raises if it was dropped when its turn came. Look-ups answer from memory.
 
+A manager learns about the partitions it was told of, and about all whose metadata partition its
+broker leads. For any other, and until everything is read that was there when it began, look-ups and
+calls that publish raise NotInitialised, and nothing is published.
+
     RemoteStorageException
     ├── RemoteResourceNotFoundException    an update of a segment that is not known
     ├── EventDropped                       out of its life cycle, or of a leader that was replaced
@@ -94,11 +98,13 @@ class RemoteLogMetadataManager(Protocol):
         ...
 
     async def caught_up(self, partition: TopicIdPartition) -> None:
-        """Return once everything is applied that was published before the call (C-18)."""
+        """Return once the partition is initialised and everything is applied that was published
+        before the call (C-18); NotInitialised if this manager does not learn about it."""
         ...
 
     def watch(self, applied: Callable[[TopicIdPartition], None]) -> None:
-        """Call this whenever an event of a partition was applied."""
+        """Call this whenever an event changed what is known of a partition, and when a partition
+        that this manager was told of becomes initialised."""
         ...
 
     def deletion_of(self, partition: TopicIdPartition) -> RemotePartitionDeleteMetadata | None:
@@ -107,6 +113,16 @@ class RemoteLogMetadataManager(Protocol):
 
     def known_partitions(self) -> tuple[TopicIdPartition, ...]:
         """The user partitions that this manager has events of."""
+        ...
+
+    def highest_leader_epoch(self, partition: TopicIdPartition) -> int:
+        """The highest leader epoch of the applied events of a partition's segments (G-20); -1 if
+        there are none. The remover acts in it (C-30)."""
+        ...
+
+    def metadata_leader_epoch(self, partition: TopicIdPartition) -> int | None:
+        """The leader epoch in which this broker leads the metadata partition that has the events of
+        a user partition; None where another broker does (C-30)."""
         ...
 
     async def close(self) -> None:

@@ -6,6 +6,7 @@ published the event.
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import NamedTuple
@@ -115,3 +116,20 @@ MetadataEvent = (
     RemoteLogSegmentMetadata | RemoteLogSegmentMetadataUpdate | RemotePartitionDeleteMetadata
 )
 """What is published about remote storage, in one order per user partition."""
+
+
+def partition_of(event: MetadataEvent) -> TopicIdPartition:
+    """The user partition that an event is about."""
+    if isinstance(event, RemotePartitionDeleteMetadata):
+        return event.partition
+    return event.segment_id.partition
+
+
+def id_text(id_: UUID) -> str:
+    """An id as Kafka prints it: 22 characters."""
+    return base64.urlsafe_b64encode(id_.bytes).decode().rstrip("=")
+
+
+def id_of(text: str) -> UUID:
+    """The inverse of ``id_text``; a ValueError for what is no id."""
+    return UUID(bytes=base64.urlsafe_b64decode(f"{text}=="))

@@ -130,11 +130,50 @@ def test_a_tiered_topic_keeps_no_more_here_than_there(configs: dict[str, str], w
         check_topic_configs({"remote.storage.enable": "true", **configs}, TIERED)
 
 
-def test_tiering_ends_only_with_the_remote_data() -> None:
-    before = {"remote.storage.enable": "true"}
-    with pytest.raises(ConfigError, match="without deleting remote data"):
-        check_topic_configs({}, TIERED, before)
-    check_topic_configs({"remote.log.delete.on.disable": "true"}, TIERED, before)
+@pytest.mark.parametrize(
+    "configs",
+    [
+        {"retention.ms": "6", "local.retention.ms": "6"},
+        {"retention.ms": "6", "local.retention.ms": "-2"},
+        {"retention.ms": "-1", "local.retention.ms": "-1"},
+        {"retention.bytes": "-1", "local.retention.bytes": "99"},
+        {"cleanup.policy": ""},
+    ],
+)
+def test_a_tiered_topic_may_keep_as_much_here_as_there(configs: dict[str, str]) -> None:
+    check_topic_configs({"remote.storage.enable": "true", **configs}, TIERED)
+
+
+def test_what_a_broker_keeps_here_is_cut_and_never_refused() -> None:
+    layers = BrokerLayers(static={**TIERED.static, "log.local.retention.ms": "99"})
+    check_topic_configs({"remote.storage.enable": "true", "retention.ms": "5"}, layers)
+
+
+def test_a_topic_that_is_not_tiered_may_say_anything_about_its_local_retention() -> None:
+    check_topic_configs({"retention.ms": "5", "local.retention.ms": "6"}, TIERED)
+
+
+BEFORE = {"remote.storage.enable": "true"}
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        {},
+        {"remote.storage.enable": "false"},
+        {"remote.storage.enable": "false", "remote.log.delete.on.disable": "true"},
+    ],
+)
+@pytest.mark.parametrize("layers", [TIERED, BrokerLayers()])
+def test_tiering_never_ends(after: dict[str, str], layers: BrokerLayers) -> None:
+    with pytest.raises(ConfigError, match=r"remote\.storage\.enable cannot be disabled"):
+        check_topic_configs(after, layers, BEFORE)
+
+
+def test_without_the_system_a_topic_that_is_tiered_may_be_changed_otherwise() -> None:
+    check_topic_configs({**BEFORE, "retention.ms": "5"}, BrokerLayers(), BEFORE)
+    with pytest.raises(ConfigError, match=r"cleanup\.policy"):
+        check_topic_configs({**BEFORE, "cleanup.policy": "compact"}, BrokerLayers(), BEFORE)
 
 
 def test_the_tables_are_those_of_kafka() -> None:

@@ -18,6 +18,7 @@ from reference_impl.partitions.routing import (
     admit_reader,
     after_read,
     after_refresh,
+    after_tiered_read,
     after_wait,
     follower_elsewhere,
     region_at,
@@ -266,5 +267,24 @@ def test_what_a_read_ended_in_is_answered_routed_again_or_refused(
     assert asked == expected
 
 
-def test_the_table_has_every_outcome() -> None:
-    assert [row[0] for row in AFTER] == list(ReadOutcome)
+AFTER_TIERED = [
+    # outcome, first time, again; at every replica
+    (ReadOutcome.RECORDS, After.ANSWER, After.ANSWER),
+    (ReadOutcome.GONE, After.ROUTE_AGAIN, STORAGE),
+    (ReadOutcome.CORRUPT, ErrorCode.corrupt_message, ErrorCode.corrupt_message),
+    (ReadOutcome.AMBIGUOUS, STORAGE, STORAGE),
+    (ReadOutcome.LATE, STORAGE, STORAGE),
+]
+
+
+@pytest.mark.parametrize("row", AFTER_TIERED, ids=lambda row: str(row[0]))
+def test_a_remote_read_ends_alike_at_every_replica(
+    row: tuple[ReadOutcome, After | ErrorCode, After | ErrorCode],
+) -> None:
+    outcome, *expected = row
+    assert [after_tiered_read(outcome, again) for again in (False, True)] == expected
+
+
+@pytest.mark.parametrize("table", [AFTER, AFTER_TIERED])
+def test_the_table_has_every_outcome(table: list[tuple[ReadOutcome, ...]]) -> None:
+    assert [row[0] for row in table] == list(ReadOutcome)

@@ -15,6 +15,7 @@ from reference_impl.partitions.searching import (
     MAX_TIMESTAMP,
     Search,
     SearchEnd,
+    merge_latest,
     merge_search,
     route_search,
     special_offset,
@@ -31,39 +32,42 @@ BOUNDS = Bounds(
 LOCAL = Region(RegionKind.LOCAL, 10)
 ENDED = Region(RegionKind.LOCAL, 10, 30)
 TIERED = Region(RegionKind.TIERED, 0, 20)
-MORE_TIERED = Region(RegionKind.TIERED, 20, 25)
 ASSEMBLING = Region(RegionKind.ASSEMBLING, 30, 40)
 WAL = Region(RegionKind.WAL, 30)
 
 
 @pytest.mark.parametrize(
-    ("timestamp", "regions", "offset"),
+    ("timestamp", "last_tiered", "offset"),
     [
-        (LATEST, (LOCAL,), 40),
-        (EARLIEST, (LOCAL,), 5),
-        (EARLIEST_LOCAL, (LOCAL,), 10),
-        (LATEST_TIERED, (LOCAL,), -1),
-        (LATEST_TIERED, (LOCAL, MORE_TIERED, TIERED), 24),
-        (EARLIEST_PENDING_UPLOAD, (LOCAL,), -1),
-        (EARLIEST_PENDING_UPLOAD, (LOCAL, TIERED), 20),
-        (MAX_TIMESTAMP, (LOCAL,), -1),
+        (LATEST, None, 40),
+        (EARLIEST, None, 5),
+        (EARLIEST_LOCAL, None, 10),
+        (LATEST_TIERED, None, -1),
+        (LATEST_TIERED, -1, -1),
+        (LATEST_TIERED, 24, 24),
+        (EARLIEST_PENDING_UPLOAD, None, -1),
+        (EARLIEST_PENDING_UPLOAD, -1, 5),
+        (EARLIEST_PENDING_UPLOAD, 3, 5),
+        (EARLIEST_PENDING_UPLOAD, 19, 20),
+        (MAX_TIMESTAMP, 24, -1),
     ],
 )
-def test_special_timestamps_are_answered_from_bounds_and_regions(
-    timestamp: int, regions: tuple[Region, ...], offset: int
+def test_special_timestamps_are_answered_from_the_bounds_of_log_and_tier(
+    timestamp: int, last_tiered: int | None, offset: int
 ) -> None:
-    assert special_offset(timestamp, BOUNDS, regions, 40) == offset
+    assert special_offset(timestamp, BOUNDS, last_tiered, 40) == offset
 
 
 @pytest.mark.parametrize(
     ("timestamp", "regions", "searches"),
     [
         (77, (LOCAL,), (Search(LOCAL, 10, 50),)),
-        (77, (LOCAL, TIERED), (Search(TIERED, 5, 20), Search(LOCAL, 20, 50))),
+        (77, (LOCAL, TIERED), (Search(TIERED, 5, 10), Search(LOCAL, 10, 50))),
         (77, (ENDED, WAL), (Search(ENDED, 10, 30), Search(WAL, 30, 50))),
         (77, (ENDED, ASSEMBLING, WAL), (Search(ENDED, 10, 30), Search(WAL, 30, 50))),
         (77, (Region(RegionKind.TIERED, 0, 5), LOCAL), (Search(LOCAL, 10, 50),)),
-        (MAX_TIMESTAMP, (LOCAL, TIERED), (Search(LOCAL, 10, 50),)),
+        (MAX_TIMESTAMP, (LOCAL, TIERED), (Search(TIERED, 5, 10), Search(LOCAL, 10, 50))),
+        (MAX_TIMESTAMP, (ENDED, WAL), (Search(ENDED, 10, 30),)),
         (77, (), ()),
     ],
 )
@@ -93,3 +97,24 @@ FAILED = SearchEnd(error=ErrorCode.kafka_storage_error)
 )
 def test_an_error_hides_what_lies_behind_it(ended: list[SearchEnd], merged: SearchEnd) -> None:
     assert merge_search(ended) == merged
+
+
+SAME = SearchEnd(TimestampOffset(timestamp=8, offset=12, leader_epoch=3))
+
+
+@pytest.mark.parametrize(
+    ("ended", "merged"),
+    [
+        ([], NOTHING),
+        ([NOTHING, FOUND], FOUND),
+        ([FOUND, LATER], LATER),
+        ([LATER, FOUND], LATER),
+        ([SAME, LATER], SAME),
+        ([FAILED, LATER], FAILED),
+        ([LATER, FAILED], FAILED),
+    ],
+)
+def test_the_latest_record_counts_and_of_equal_ones_the_first(
+    ended: list[SearchEnd], merged: SearchEnd
+) -> None:
+    assert merge_latest(ended) == merged

@@ -16,7 +16,7 @@ from tests.partitions.wal_story import wal_story
 pytestmark = pytest.mark.sim
 Story = Callable[[], Mapping[str, Seen]]
 SEEN_BY: Mapping[str, Story] = {
-    "after-read/never-0148": tier_story,  # what is gone is not looked for again
+    "after-tiered-read/never-0148": tier_story,  # what is gone is not looked for again
     "after-refresh/neighbour-601b": wal_story,  # a hard failure is asked about once more
     "after-wait/answers-72ee": tier_story,  # an offset that nobody finds is no error
     "boundary-reached/answers-fa5b": wal_story,  # a follower never stops

@@ -10,7 +10,7 @@ from tests.partitions.stories import Seen
 from tests.partitions.tier_story import tier_story
 
 pytestmark = pytest.mark.sim
-OUT_OF_RANGE, NOT_LEADER, STORAGE = 1, 6, 56
+OUT_OF_RANGE, CORRUPT, NOT_LEADER, STORAGE = 1, 2, 6, 56
 MOVED = ErrorCode.offset_moved_to_tiered_storage
 
 
@@ -86,8 +86,9 @@ def test_a_slow_store_is_waited_for_as_long_as_the_reader_waits(seen: dict[str, 
 
 
 def test_bytes_are_never_guessed(seen: dict[str, Seen]) -> None:
-    assert seen["corrupt: at the leader"] == (STORAGE,)
-    assert seen["ambiguous"] == (NOT_LEADER,)
+    for how in ("corrupt", "torn"):
+        assert seen[f"{how}: at the leader"] == seen[f"{how}: at a follower"] == (CORRUPT,)
+    assert seen["ambiguous"] == (STORAGE,)
     assert values(seen["mended"]) == ["t1", "t2"]
 
 
@@ -101,7 +102,7 @@ def test_an_emptied_follower_is_built_from_the_tier_and_joins(seen: dict[str, Se
     assert seen["emptied: its log"] == (0, 5)
     assert seen["emptied: its epochs"] == (EpochEntry(0, 0),)
     assert values(seen["emptied: from the tier"]) == ["t1", "t2"]
-    assert seen["emptied: slow"] == (NOT_LEADER,)
+    assert seen["emptied: slow"] == (STORAGE,)
 
 
 def test_records_are_deleted_in_the_tier_too(seen: dict[str, Seen]) -> None:

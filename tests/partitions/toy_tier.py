@@ -27,7 +27,8 @@ from reference_impl.partitions.views import Region, RegionKind
 from reference_impl.ports import Ports
 from reference_impl.ports.object_store import ObjectNotFound, StoreUnavailable
 from reference_impl.replication.copying import RestartPoint
-from reference_impl.replication.fetcher import KeptElsewhere, LeadersStart
+from reference_impl.replication.fetcher import KeptElsewhere
+from reference_impl.replication.leaders_log import LeadersLog, LeadersStart
 from reference_impl.replication.partition import Partition
 
 
@@ -59,6 +60,9 @@ class TierExtension(Extension):
             return regions
         start, end = self.segments[0].start, self.segments[-1].end
         return (*regions, Region(RegionKind.TIERED, start, end))
+
+    def last_tiered(self) -> int | None:
+        return self.segments[-1].end - 1 if self.segments else -1
 
     async def delete_records(self, before: int) -> None:
         gone = [one for one in self.segments if one.end <= before]
@@ -101,7 +105,7 @@ class ToyTier:
         return KeptElsewhere(older=moves, remote_aux=self)
 
     async def build(
-        self, partition: Partition, *, leader_epoch: int, leader: LeadersStart
+        self, partition: Partition, *, leader: LeadersStart, ask: LeadersLog
     ) -> RestartPoint:
         """The epochs and producers of all that was copied, from the batches themselves."""
         extension = self.partitions[partition.topic][1]
@@ -124,6 +128,9 @@ class ToyTier:
     @property
     def stores(self) -> dict[RegionKind, Store]:
         return {RegionKind.TIERED: cast(Store, self)}
+
+    async def stop(self, *, clean: bool) -> None:
+        return
 
     @property
     def authorities(self) -> dict[RegionKind, Authority]:

@@ -198,6 +198,9 @@ class ToyWal:
     def stores(self) -> dict[RegionKind, Store]:
         return {RegionKind.WAL: cast(Store, self)}
 
+    async def stop(self, *, clean: bool) -> None:
+        return
+
     @property
     def authorities(self) -> dict[RegionKind, Authority]:
         return {RegionKind.WAL: cast(Authority, self)}

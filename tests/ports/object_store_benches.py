@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
 import pytest
-from sim_node_benches import sim_node
 
 from reference_impl.live.object_store import open_object_store
 from reference_impl.ports.effects import OpenGate
 from reference_impl.ports.object_store import GatedObjectStore, ObjectStore
+from tests.ports.sim_node_benches import sim_node
 
 Result = TypeVar("Result")
 Scenario = Callable[[], Awaitable[Result]]

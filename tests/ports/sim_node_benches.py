@@ -7,11 +7,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from disk_programs import PROGRAMS
-
 from harness.simulation.gate import Act
 from harness.simulation.simulation import Simulation
 from reference_impl.ports import Disk, ObjectStore, Ports
+from tests.ports.disk_programs import PROGRAMS
 
 Result = TypeVar("Result")
 

@@ -52,6 +52,7 @@ class ScriptedLeader:
         self.held: dict[int, asyncio.Event] = {}
         self.fetched: list[list[tuple[int, int]]] = [[] for _ in ends]  # offset and last epoch
         self.listed: list[tuple[int, int]] = []  # partition and timestamp
+        self.list_error = ErrorCode.none
         self.epoch = 1
 
     async def ask(self, api: Api, version: int, message: Message, *, timeout_s: float) -> Message:
@@ -94,7 +95,10 @@ class ScriptedLeader:
             await self.held[index].wait()
         known = {-1: self.ends[index], -2: self.starts[index], -4: self.local[index]}
         one = LIST_OFFSETS.response.ListOffsetsPartitionResponse(
-            partition_index=index, offset=known[asked.timestamp], leader_epoch=self.epoch
+            partition_index=index,
+            offset=known[asked.timestamp],
+            leader_epoch=self.epoch,
+            error_code=self.list_error,
         )
         response: Message = LIST_OFFSETS.response(
             topics=[LIST_OFFSETS.response.ListOffsetsTopicResponse(name="t", partitions=[one])]

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
+import pytest
 from scripted_leader import FOLLOWER, Follower, ScriptedLeader, following
 
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.log.decisions import EpochEntry
 from reference_impl.log.producers import Producer
 from reference_impl.replication.copying import RestartPoint
-from reference_impl.replication.fetcher import LeadersStart
 from reference_impl.replication.following import FollowState
+from reference_impl.replication.leaders_log import LeadersLog, LeadersStart
 from reference_impl.replication.partition import Partition
 
 MOVED = ErrorCode.offset_moved_to_tiered_storage
@@ -30,12 +31,12 @@ class Aux:
 
     failures: int = 0
     go_on: asyncio.Event | None = None
-    asked: list[tuple[int, int, LeadersStart]] = field(default_factory=list)
+    asked: list[tuple[int, LeadersStart]] = field(default_factory=list)
 
     async def build(
-        self, partition: Partition, *, leader_epoch: int, leader: LeadersStart
+        self, partition: Partition, *, leader: LeadersStart, ask: LeadersLog
     ) -> RestartPoint:
-        self.asked.append((partition.index, leader_epoch, leader))
+        self.asked.append((partition.index, leader))
         if self.go_on is not None:
             await self.go_on.wait()
         if len(self.asked) <= self.failures:
@@ -79,7 +80,7 @@ def test_a_partition_whose_auxiliary_state_is_built_holds_up_no_other() -> None:
         assert follower.partitions[0].following.state is FollowState.BUILDING_AUX
         leader.ends[1] = 8
         await asyncio.sleep(5)
-        assert follower.ends() == [4, 8]
+        assert follower.ends() == [2, 8]
         assert len(leader.fetched[0]) == 1
 
     following(leader, (4, 0), scenario, remote_aux=aux)
@@ -111,7 +112,7 @@ def test_a_point_that_was_built_for_another_log_is_not_taken() -> None:
     async def scenario(follower: Follower) -> None:
         (partition,) = follower.partitions
         await asyncio.sleep(1)
-        await partition.log.truncate_to(3)
+        await partition.log.restart_at(3)
         assert aux.go_on is not None
         leader.ends[0] = 3  # so that nothing more comes of the next fetch
         leader.local[0] = 0
@@ -153,8 +154,50 @@ def test_a_follower_goes_on_from_the_point_with_its_epochs_and_producers() -> No
 
     following(leader, (4,), scenario, remote_aux=aux)
     learned = LeadersStart(log_start_offset=2, local_log_start_offset=6, local_log_start_epoch=1)
-    assert aux.asked == [(0, 1, learned)]
+    assert aux.asked == [(0, learned)]
     assert leader.fetched[0][:2] == [(4, 1), (6, 1)]
+
+
+def test_a_log_is_empty_at_the_leaders_log_start_while_its_auxiliary_state_is_built() -> None:
+    leader, aux = tiered_leader(9), Aux(go_on=asyncio.Event())
+
+    async def scenario(follower: Follower) -> None:
+        await asyncio.sleep(1)
+        log = follower.partitions[0].log
+        assert follower.partitions[0].following.state is FollowState.BUILDING_AUX
+        assert (log.log_start_offset, log.log_end_offset, log.epochs.entries) == (2, 2, ())
+
+    following(leader, (4,), scenario, remote_aux=aux)
+
+
+def test_nothing_is_touched_before_the_leader_has_said_where_its_disk_begins() -> None:
+    leader, aux = tiered_leader(9), Aux()
+    leader.list_error = ErrorCode.not_leader_or_follower
+
+    async def scenario(follower: Follower) -> None:
+        log = follower.partitions[0].log
+        log.older_elsewhere = True
+        await asyncio.sleep(5)
+        assert (log.log_end_offset, log.epochs.entries) == (4, (EpochEntry(1, 0),))
+        assert aux.asked == []
+        assert 3 <= len(leader.listed) <= 5  # once a second, as replica.fetch.backoff.ms says
+        leader.list_error = ErrorCode.none
+        await asyncio.sleep(3)
+        assert log.log_end_offset == 9
+
+    following(leader, (4,), scenario, remote_aux=aux)
+
+
+def test_where_nothing_is_elsewhere_any_more_nothing_is_built() -> None:
+    leader, aux = tiered_leader(9), Aux()
+    leader.starts[0] = 6
+
+    async def scenario(follower: Follower) -> None:
+        await asyncio.sleep(5)
+        assert follower.ends() == [4]
+
+    following(leader, (4,), scenario, remote_aux=aux)
+    assert aux.asked == []
 
 
 def test_a_point_that_cannot_be_known_now_is_asked_for_again_after_a_rest() -> None:
@@ -162,26 +205,27 @@ def test_a_point_that_cannot_be_known_now_is_asked_for_again_after_a_rest() -> N
 
     async def scenario(follower: Follower) -> None:
         await asyncio.sleep(0.9)
-        assert (len(aux.asked), follower.ends()) == (1, [4])
+        assert (len(aux.asked), follower.ends()) == (1, [2])
         await asyncio.sleep(8)
         assert (len(aux.asked), follower.ends()) == (3, [9])
 
     following(leader, (4,), scenario, remote_aux=aux)
 
 
-def test_without_auxiliary_state_a_follower_begins_where_the_leader_does_on_its_disk() -> None:
+def test_without_auxiliary_state_a_follower_asks_again_and_keeps_its_log() -> None:
     leader = tiered_leader(9)
 
     async def scenario(follower: Follower) -> None:
-        await asyncio.sleep(3)
-        log = follower.partitions[0].log
-        assert (log.log_start_offset, log.log_end_offset) == (6, 9)
+        await asyncio.sleep(5)
+        assert follower.ends() == [4]
 
     following(leader, (4,), scenario)
-    assert leader.listed == [(0, -1), (0, -4)]
+    assert leader.listed == []
+    assert len(leader.fetched[0]) in (4, 5)
 
 
-def test_with_auxiliary_state_a_log_below_the_leaders_begins_at_its_log_start() -> None:
+@pytest.mark.parametrize("aux", [Aux(), None])
+def test_a_log_below_the_leaders_begins_anew_at_its_log_start(aux: Aux | None) -> None:
     leader = tiered_leader(9)
     leader.errors[0] = ErrorCode.offset_out_of_range
 
@@ -189,7 +233,7 @@ def test_with_auxiliary_state_a_log_below_the_leaders_begins_at_its_log_start() 
         await asyncio.sleep(0.45)
         assert follower.ends() == [2]
 
-    following(leader, (1,), scenario, remote_aux=Aux())
+    following(leader, (1,), scenario, remote_aux=aux)
     assert leader.listed[:2] == [(0, -1), (0, -2)]
 
 

@@ -13,24 +13,25 @@ from reference_impl.replication.following import (
     Following,
     FollowState,
     boundary_reached,
-    earliest_to_ask_for,
     fetch_answer_means,
     next_follow_state,
 )
 
 # A row is a state, a column an event; a dash: it means nothing there.
 EVENTS = ["records", "diverging epoch", "offset out of range", "offset moved to tiered storage"]
-EVENTS += ["boundary reached", "wal ready", "work done", "work failed"]
+EVENTS += ["local start known", "boundary reached", "wal ready", "work done", "work failed"]
 EVENTS += ["new leader epoch", "stopped following"]
 FETCH, STOP, NOT = "fetching", "stopped at boundary", "not following"
+FIND = "finding local start"
 TABLE = {
-    FETCH: [FETCH, "truncating", "finding range", "building aux", STOP, "-", "-", FETCH],
-    "truncating": ["-", "-", "-", "-", "-", "-", FETCH, FETCH],
-    "finding range": ["-", "-", "-", "-", "-", "-", FETCH, FETCH],
-    "building aux": ["-", "-", "-", "-", "-", "-", FETCH, FETCH],
-    STOP: ["-", "-", "-", "-", "-", "from wal", "-", "-"],
-    "from wal": ["-", "-", "-", "-", "-", "-", "-", STOP],
-    NOT: ["-", "-", "-", "-", "-", "-", "-", "-"],
+    FETCH: [FETCH, "truncating", "finding range", FIND, "-", STOP, "-", "-", FETCH],
+    "truncating": ["-", "-", "-", "-", "-", "-", "-", FETCH, FETCH],
+    "finding range": ["-", "-", "-", "-", "-", "-", "-", FETCH, FETCH],
+    FIND: ["-", "-", "-", "-", "building aux", "-", "-", "-", FETCH],
+    "building aux": ["-", "-", "-", "-", "-", "-", "-", FETCH, FETCH],
+    STOP: ["-", "-", "-", "-", "-", "-", "from wal", "-", "-"],
+    "from wal": ["-", "-", "-", "-", "-", "-", "-", "-", STOP],
+    NOT: ["-", "-", "-", "-", "-", "-", "-", "-", "-"],
 }
 CELLS = [
     (state, event, after)
@@ -68,7 +69,7 @@ def test_an_event_of_another_leader_epoch_means_nothing() -> None:
         ("offset_out_of_range", False, False, FollowEvent.OUT_OF_RANGE),
         ("offset_out_of_range", False, True, FollowEvent.OUT_OF_RANGE),
         ("offset_out_of_range", True, False, FollowEvent.OUT_OF_RANGE),
-        ("offset_moved_to_tiered_storage", False, False, FollowEvent.OUT_OF_RANGE),
+        ("offset_moved_to_tiered_storage", False, False, FollowEvent.WORK_FAILED),
         ("offset_moved_to_tiered_storage", False, True, FollowEvent.MOVED_TO_TIERED_STORAGE),
         ("not_leader_or_follower", False, False, FollowEvent.WORK_FAILED),
         ("kafka_storage_error", True, True, FollowEvent.WORK_FAILED),
@@ -94,13 +95,6 @@ def test_a_boundary_is_reached_when_all_below_it_was_asked_for_and_is_committed(
     asked: int, committed: int, boundary: int | None, reached: bool
 ) -> None:
     assert boundary_reached(asked, committed, boundary) is reached
-
-
-@pytest.mark.parametrize(("builds_aux", "timestamp"), [(True, -2), (False, -4)])
-def test_who_can_learn_what_is_elsewhere_asks_where_the_log_begins_at_all(
-    builds_aux: bool, timestamp: int
-) -> None:
-    assert earliest_to_ask_for(builds_aux) == timestamp
 
 
 def diagram() -> str:
