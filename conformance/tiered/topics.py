@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from harness.deployments.plan import QUICK_TO_NOTICE, DeploymentPlan
+from harness.deployments.plan import TIERED as TIERED_STORAGE
 from harness.steps.step import Step
 from harness.sut import Sut
 from harness.workloads.tier_steps import TIERS
@@ -43,9 +44,28 @@ SETTINGS = MappingProxyType(
 RACKS = ("a", "b", "b")
 
 
+# Of the reference; Apache Kafka has a folder of its own (`harness/deployments/apache_kafka`).
+OF_THE_REFERENCE = MappingProxyType(
+    {
+        TIERED_STORAGE: "true",
+        "rlmm.config.remote.log.metadata.topic.num.partitions": "5",
+        "remote.partition.remover.task.interval.ms": "1000",
+        "remote.log.manager.task.retry.backoff.max.ms": "2000",
+    }
+)
+STORES = MappingProxyType({"sim": "memory", "process": "s3"})
+
+
 def plan_of(sut: Sut, world: str) -> DeploymentPlan:
     """Three brokers with tiered storage."""
-    return DeploymentPlan(brokers=3, racks=RACKS, properties=SETTINGS, mutants=sut.mutants)
+    ours = sut.reference is not None
+    return DeploymentPlan(
+        brokers=3,
+        racks=RACKS,
+        properties={**SETTINGS, **(OF_THE_REFERENCE if ours else {})},
+        mutants=sut.mutants,
+        object_store=STORES.get(world) if ours else None,
+    )
 
 
 def tier(verb: str, **arguments: Any) -> Step:

@@ -28,7 +28,7 @@ def reference_sut(
     return Sut(
         name="reference",
         version=version,
-        profiles=("classic", "migration"),
+        profiles=("classic", "tiered", "migration"),
         reference=Reference(control_plane=control_plane, mutants=mutants, levers=levers),
     )
 
