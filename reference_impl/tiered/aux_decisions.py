@@ -53,6 +53,25 @@ def segment_before_elo(
     return min(holding, key=lambda one: (one.end_offset, one.segment_id.id), default=None)
 
 
+@decision("segment-before-own-elo")
+def segment_before_own_elo(
+    segments: Sequence[RemoteLogSegmentMetadata], elo: int, elo_epoch: int
+) -> RemoteLogSegmentMetadata | None:
+    """The same for a log that does not know what came before its own ELO, whom no leader tells.
+
+    A segment with ELO − 1 in the epoch of ELO is of its lineage. Where there is none, that epoch
+    began at ELO, behind the latest that was copied before it.
+    """
+    held = [
+        part.epoch
+        for one in segments
+        if one.finished
+        for part in ranges_of(one)
+        if part.epoch <= elo_epoch and part.first < elo <= part.last + 1
+    ]
+    return segment_before_elo(segments, max(held), elo) if held else None
+
+
 @decision("epochs-before-elo")
 def epochs_before_elo(
     entries: Sequence[EpochEntry], log_start_offset: int, elo: int, elo_epoch: int

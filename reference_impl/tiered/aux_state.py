@@ -42,6 +42,7 @@ from reference_impl.tiered.aux_decisions import (
     epochs_before_elo,
     producers_before_elo,
     segment_before_elo,
+    segment_before_own_elo,
 )
 from reference_impl.tiered.decisions import task_backoff_ms
 from reference_impl.tiered.metadata import NotInitialised
@@ -87,7 +88,7 @@ class AuxiliaryState:
             while True:
                 try:
                     return await self._build(where, leader, ask)
-                except (RemoteStorageException, PoolFull) as error:
+                except RemoteStorageException as error:
                     why = f"{type(error).__name__}: {error}"
                     self._log(Lines.AUX_STATE_FAILED, where, attempt=attempt, why=why)
                 await self._tier.ports.clock.sleep(self._wait_s(attempt))
@@ -101,19 +102,38 @@ class AuxiliaryState:
         self, where: TopicIdPartition, leader: LeadersStart, ask: LeadersLog
     ) -> RestartPoint:
         elo, elo_epoch = leader.local_log_start_offset, leader.local_log_start_epoch
-        log_start = leader.log_start_offset
-        if elo <= log_start:
+        if elo <= leader.log_start_offset:
             _stale(where, elo)
         earlier = EpochEnd(epoch=-1, end_offset=-1)
         if elo_epoch > 0:
             earlier = await ask.epoch_end(elo_epoch - 1)
         segment = await self._segment(where, epoch_before_elo(elo, elo_epoch, earlier), elo)
-        async with self._pool.reader():
-            known = await self._epochs_of(segment)
-            epochs = epochs_before_elo(known, log_start, elo, elo_epoch)
-            segments = self._tier.metadata.list_remote_log_segments(where)
-            source = producers_before_elo(segment, segments, epochs, log_start, elo)
-            producers = await self._producers(where, source, epochs, elo)
+        return await self._built(where, leader, segment)
+
+    async def before(self, where: TopicIdPartition, own: LeadersStart) -> RestartPoint:
+        """What came before the first offset on this broker's own disk; a KafkaError if that is not
+        in the remote tier, a RemoteStorageException if it cannot be read now."""
+        elo, elo_epoch = own.local_log_start_offset, own.local_log_start_epoch
+        known = self._tier.metadata.list_remote_log_segments(where)
+        segment = segment_before_own_elo(known, elo, elo_epoch)
+        if segment is None:
+            _stale(where, elo)
+        return await self._built(where, own, segment)
+
+    async def _built(
+        self, where: TopicIdPartition, leader: LeadersStart, segment: RemoteLogSegmentMetadata
+    ) -> RestartPoint:
+        elo, elo_epoch = leader.local_log_start_offset, leader.local_log_start_epoch
+        log_start = leader.log_start_offset
+        try:
+            async with self._pool.reader():
+                known = await self._epochs_of(segment)
+                epochs = epochs_before_elo(known, log_start, elo, elo_epoch)
+                segments = self._tier.metadata.list_remote_log_segments(where)
+                source = producers_before_elo(segment, segments, epochs, log_start, elo)
+                producers = await self._producers(where, source, epochs, elo)
+        except PoolFull as error:
+            raise RemoteStorageException(str(error)) from error
         return RestartPoint(
             offset=elo, log_start_offset=log_start, epochs=epochs, producers=tuple(producers)
         )

@@ -18,7 +18,9 @@ from reference_impl.partitions.logical import LogicalPartition
 from reference_impl.partitions.participants import Deleted, Event, RoleChanged, Started, Stopped
 from reference_impl.partitions.stores import Store
 from reference_impl.partitions.views import RegionKind, Role
-from reference_impl.replication.fetcher import KeptElsewhere, RemoteAux
+from reference_impl.replication.fetcher import KeptElsewhere
+from reference_impl.tiered.aux_repair import EarlierStateTask, OnceLineageIsKnown
+from reference_impl.tiered.aux_state import AuxiliaryState
 from reference_impl.tiered.copying import CopyTask, cancelled_copies, copy_lag
 from reference_impl.tiered.decisions import task_backoff_ms
 from reference_impl.tiered.expiry import ExpiryTask, LocalRetentionTask
@@ -51,7 +53,7 @@ class RemoteLogManager:
         tier: Tier,
         *,
         stores: Mapping[RegionKind, Store],
-        remote_aux: RemoteAux | None = None,
+        remote_aux: AuxiliaryState | None = None,
         services: Sequence[Service] = (),
         configure: Callable[[], None] = lambda: None,
     ) -> None:
@@ -114,11 +116,16 @@ class RemoteLogManager:
         extension = TieredExtension(
             partition, self._tier.metadata, lambda: loops[TaskKind.EXPIRY].run_soon()
         )
-        tasks: dict[TaskKind, Task] = {
+        by_lineage: dict[TaskKind, Task] = {
             TaskKind.COPY: CopyTask(self._tier, extension),
             TaskKind.EXPIRY: ExpiryTask(self._tier, extension),
             TaskKind.LOCAL: LocalRetentionTask(self._tier, extension),
         }
+        tasks: dict[TaskKind, Task] = {
+            TaskKind.EARLIER_STATE: EarlierStateTask(extension, self._remote_aux)
+        }
+        for kind, task in by_lineage.items():
+            tasks[kind] = OnceLineageIsKnown(extension, task)
         for kind, task in tasks.items():
             pool = None if kind is TaskKind.LOCAL else self._pool
             loops[kind] = TaskLoop(self._tier, kind, task, name=extension.id, pool=pool)

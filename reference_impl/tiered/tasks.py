@@ -27,6 +27,7 @@ class TaskKind(StrEnum):
     COPY = "copy"
     EXPIRY = "expiry"
     LOCAL = "local retention"
+    EARLIER_STATE = "earlier state"
 
 
 class Task(Protocol):

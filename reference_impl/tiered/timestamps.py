@@ -13,8 +13,9 @@ from contextlib import aclosing
 from typing import NamedTuple
 
 from reference_impl.decisions import decision
-from reference_impl.kafka.batches import LOG_OVERHEAD, Batch, batches, intact
+from reference_impl.kafka.batches import LOG_OVERHEAD, NO_TIMESTAMP, Batch, batches, intact
 from reference_impl.kafka.errors import KafkaError
+from reference_impl.kafka.records import records
 from reference_impl.log.decisions import may_be_as_late
 from reference_impl.log.searches import TimestampOffset, first_record
 from reference_impl.ports.workers import Workers
@@ -127,7 +128,8 @@ class TimestampSearches:
             begin = max(offset, begin) if named else begin
         best: _Found | None = None
         async with aclosing(self._batches(view, part, begin)) as found:
-            async for one in found:
+            async for each in found:
+                one = each if each.batch.base_offset >= part.start else _cut(each, part.start)
                 if best is None or one.batch.max_timestamp > best.batch.max_timestamp:
                     best = one
                 if best.batch.max_timestamp >= highest:
@@ -184,6 +186,12 @@ class TimestampSearches:
     async def _fetch(self, segment: RemoteLogSegmentMetadata, place: int, count: int) -> bytes:
         end = min(place + count, segment.segment_size_bytes) - 1
         return await self._storage.fetch_log_segment(segment, place, end)
+
+
+def _cut(found: _Found, start: int) -> _Found:
+    """A batch that begins before the log does, with the highest timestamp of what is left of it."""
+    left = [one.timestamp for one in records(found.data) if one.offset >= start]
+    return found._replace(batch=found.batch._replace(max_timestamp=max(left, default=NO_TIMESTAMP)))
 
 
 def _checked(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reference_impl.kafka.errors import ErrorCode
+from reference_impl.partitions.logical import without_what_is_elsewhere
 from reference_impl.partitions.routing import (
     After,
     Empty,
@@ -288,3 +289,24 @@ def test_a_remote_read_ends_alike_at_every_replica(
 @pytest.mark.parametrize("table", [AFTER, AFTER_TIERED])
 def test_the_table_has_every_outcome(table: list[tuple[ReadOutcome, ...]]) -> None:
     assert [row[0] for row in table] == list(ReadOutcome)
+
+
+# Without tiered storage.
+
+
+@pytest.mark.parametrize("reader", [Reader.CONSUMER, Reader.COMMITTED, Reader.FOLLOWER])
+def test_without_tiered_storage_a_log_begins_on_the_disk(reader: Reader) -> None:
+    found = without_what_is_elsewhere(BOUNDS, reader)
+
+    assert (found.log_start_offset, found.local_log_start_offset) == (10, 10)
+    assert found.kept_from == (0 if reader is Reader.FOLLOWER else None)
+
+
+@pytest.mark.parametrize(("reader", "told"), [(CONSUMER, False), (FOLLOWER, True)])
+def test_a_follower_hears_where_a_log_begins_that_is_out_of_reach(
+    reader: FetchReader, told: bool
+) -> None:
+    standing = LEADER._replace(bounds=without_what_is_elsewhere(BOUNDS, reader.kind))
+
+    refused = Refuse(ErrorCode.offset_out_of_range, told=told)
+    assert route_read(9, (LOCAL,), reader, standing) == refused

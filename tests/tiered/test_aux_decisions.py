@@ -14,6 +14,7 @@ from reference_impl.tiered.aux_decisions import (
     epochs_before_elo,
     producers_before_elo,
     segment_before_elo,
+    segment_before_own_elo,
 )
 from reference_impl.tiered.segments import (
     RemoteLogSegmentId,
@@ -126,6 +127,25 @@ def test_the_segment_that_holds_the_offset_before_elo(
     segments: list[RemoteLogSegmentMetadata], epoch: int, found: tuple[int, int] | None
 ) -> None:
     chosen = segment_before_elo(segments, epoch, 6)
+    assert (chosen and (chosen.start_offset, chosen.end_offset)) == found
+
+
+@pytest.mark.parametrize(
+    ("segments", "found"),
+    [
+        ([], None),
+        ([segment(0, 9, (2, 0))], (0, 9)),  # in the epoch of ELO
+        ([segment(0, 9, (1, 0)), segment(2, 7, (2, 0))], (2, 7)),
+        ([segment(0, 5, (0, 0)), segment(2, 5, (1, 0))], (2, 5)),  # the latest before it
+        ([segment(0, 9, (3, 0))], None),  # of a later epoch: another lineage
+        ([segment(0, 4, (2, 0)), segment(6, 9, (2, 0))], None),
+        ([segment(0, 9, (2, 0), finished=False)], None),
+    ],
+)
+def test_a_log_that_does_not_know_what_came_before_it_finds_the_segment_by_its_own_epoch(
+    segments: list[RemoteLogSegmentMetadata], found: tuple[int, int] | None
+) -> None:
+    chosen = segment_before_own_elo(segments, 6, 2)
     assert (chosen and (chosen.start_offset, chosen.end_offset)) == found
 
 

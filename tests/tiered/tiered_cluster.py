@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
-from harness.clients.admin import create_topic, leadership
+from kio.schema.list_offsets.v11 import request as list_offsets_v11
+from kio.static.primitive import i8, i32, i32Timedelta, i64
+
+from harness.clients.admin import Leadership, create_topic, leadership
 from harness.clients.operations import TopicPartition, delete_records, fetch, list_offsets, produce
 from harness.clients.raw import RawClient
 from harness.clients.topic_admin import alter_configs
@@ -148,15 +152,39 @@ class TieredCluster:
         assert outcome.fields["error"] == 0, outcome
         return int(outcome.fields["offset"])
 
+    def special(self, timestamp: int) -> tuple[int, int, int]:
+        """Error, offset and epoch of a timestamp that only the newest version may ask for."""
+        v = list_offsets_v11
+        one = v.ListOffsetsPartition(
+            partition_index=i32(0), current_leader_epoch=i32(-1), timestamp=i64(timestamp)
+        )
+        named = v.ListOffsetsTopic(name=TOPIC, partitions=(one,))  # type: ignore[arg-type]
+        request = v.ListOffsetsRequest(
+            replica_id=i32(-1),  # type: ignore[arg-type]
+            isolation_level=i8(0),
+            topics=(named,),
+            timeout=i32Timedelta.parse(timedelta(seconds=5)),
+        )
+        with self.client(self.leader()) as client:
+            answer = self.sim.run(client.ask(request, timeout_s=5.0))
+        said = answer.topics[0].partitions[0]
+        return int(said.error_code), said.offset, said.leader_epoch
+
     def delete_records(self, before: int) -> int:
         with self.client(self.leader()) as client:
             outcome = self.sim.run(delete_records(client, TP, offset=before))
         return int(outcome.fields["error"])
 
     def leader(self) -> int:
+        return self._leadership().leader
+
+    def in_sync(self) -> tuple[int, ...]:
+        return tuple(sorted(self._leadership().isr))
+
+    def _leadership(self) -> Leadership:
         up = [one for one in (1, 2, 3) if self.sim.nodes[broker_name(one)].up]
-        with self.client(up[0]) as client:
-            return self.sim.run(leadership(client, TP, timeout_s=5.0)).leader
+        with self.client(up[-1]) as client:
+            return self.sim.run(leadership(client, TP, timeout_s=5.0))
 
     # ── what there is ────────────────────────────────────────────────────────────────────────────
 
