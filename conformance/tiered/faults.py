@@ -23,6 +23,7 @@ TOPICS: Mapping[str, tuple[int, str]] = MappingProxyType(
     {LOG: (2, f"{TIERED},retention.ms=-1"), DOOMED: (1, f"{TIERED},retention.ms=-1")}
 )
 STORE = "object-store"
+A_SEGMENT = "an object like */segment.log"
 FAULTS: Mapping[str, Strike] = MappingProxyType(
     {
         "store-broken": Strike("object-store-broken", STORE),
@@ -30,9 +31,9 @@ FAULTS: Mapping[str, Strike] = MappingProxyType(
         "store-slow": Strike("object-store-slow", STORE),
         "store-killed": Strike("object-store-killed", STORE),
         "reply-lost": Strike("object-store-reply-lost", STORE),
-        "vanished": Strike("object-vanished", "an object"),
-        "torn": Strike("object-torn", "an object"),
-        "corrupt": Strike("object-corrupt", "an object"),
+        "vanished": Strike("object-vanished", A_SEGMENT),
+        "torn": Strike("object-torn", A_SEGMENT),
+        "corrupt": Strike("object-corrupt", A_SEGMENT),
         "kill": Strike("kill", f"leader of {LOG}-0"),
         "restart": Strike("restart", f"leader of {LOG}-1"),
         "reimage": Strike("reimage", "broker-2"),
@@ -177,7 +178,7 @@ def _short(fault: str, lasting: Step, bound: int) -> Iterator[Step]:
 def _damage(fault: str, lasting: Step, bound: int) -> Iterator[Step]:
     """An object cannot be read as it was written."""
     yield _strike(fault)
-    yield tier("walk", log=f"{LOG}-*", most=20)
+    yield tier("walk", log="*", most=20)
     yield _end(fault)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = -4, -5, -6
 NEWEST_LIST = 11
 FOLLOWER_VERSIONS = (12, 13, 14, 15, 17)
 LIST_VERSIONS = (1, 6, 7, 8, 9, 10, 11)
+TRIES, PAUSE_S, STORAGE_ERROR = 20, 0.25, 56
 STAMPS = (EARLIEST, LATEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING, -7)
 
 
@@ -37,7 +39,7 @@ class TierLog(EdgeLog):
         """
         start = await self.search(EARLIEST)
         local = await self.listed(EARLIEST_LOCAL)
-        tiered = await self.listed(LATEST_TIERED)
+        tiered = await self._tiered()
         end = await self.search(LATEST)
         told = (start, local, tiered, end)
         if any(one is None or one.type != "ok" for one in told):
@@ -45,6 +47,15 @@ class TierLog(EdgeLog):
         self.local_start, self.last_tiered = _offset(local), _offset(tiered)
         self.end = max(self.end, _offset(end))
         return True
+
+    async def _tiered(self) -> Outcome | None:
+        """What is tiered; a leader that still reads the metadata topic is asked again."""
+        for _ in range(TRIES):
+            outcome = await self.listed(LATEST_TIERED)
+            if outcome is None or outcome.fields.get("error") != STORAGE_ERROR:
+                break
+            await asyncio.sleep(PAUSE_S * self.on.pace)
+        return outcome
 
     async def listed(self, timestamp: int) -> Outcome | None:
         """Ask the leader for the offset of a special timestamp, in the newest version."""

@@ -29,6 +29,13 @@ class TierReads(EdgeSteps):
         self._requests = 0
 
     @verb(drawn=False)
+    async def locate(self, step: Step, log: str) -> None:
+        """Find out anew who leads."""
+        for one in self._tiers(log):
+            one.lost = False
+            await one.locate()
+
+    @verb(drawn=False)
     async def versions(self, step: Step, log: str) -> None:
         """List special timestamps by every version of the request that matters."""
         for one in self._tiers(log):
