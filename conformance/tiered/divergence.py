@@ -19,7 +19,7 @@ CONFIGS = (
     "unclean.leader.election.enable=true,retention.ms=-1"
 )
 _A, _B = "broker-1", "broker-2"
-NEEDED = ("cut", "kill", "reimage")
+THROUGH_MS = 5000  # in which a log of a dozen records is read
 
 
 def divergence_steps(*, form: str, bound_ms: int, lasts_ms: int) -> list[Step]:
@@ -50,6 +50,7 @@ def divergence_steps(*, form: str, bound_ms: int, lasts_ms: int) -> list[Step]:
         writes("12 13 14 15 16"),
         shipped(),
         tier("epochs", log=log),
+        tier("through", log=log, bound=THROUGH_MS),
         tier("read", log=log),
         step(NEMESIS, "reimage", target=_B),
         step(NEMESIS, "end", fault="kill"),
@@ -58,6 +59,7 @@ def divergence_steps(*, form: str, bound_ms: int, lasts_ms: int) -> list[Step]:
         writes("25 26 27 28 29 30"),
         shipped(),
         tier("epochs", log=log),
+        tier("through", log=log, bound=THROUGH_MS),
         tier("read", log=log),
         step(NEMESIS, "end", fault="reimage"),
         *recovers(),
@@ -70,6 +72,7 @@ def divergence_steps(*, form: str, bound_ms: int, lasts_ms: int) -> list[Step]:
         tier("locate", log=log),
         writes("40"),
         tier("epochs", log=log),
+        tier("through", log=log, bound=THROUGH_MS),
         tier("read", log=log),
         tier("read-all"),
         step(NEMESIS, "end", fault="kill"),

@@ -123,6 +123,7 @@ def _after(bound: int) -> Iterator[Step]:
     yield tier("write", log=f"{LOG}-*", batches="0 1 2 3")
     yield tier("await", log=f"{LOG}-*", what="resumed", keep=2 * KEPT, bound=bound)
     yield from _producers_go_on()
+    yield tier("through", log=f"{LOG}-*", bound=bound)
     yield tier("read-all", log=f"{LOG}-*")
     yield tier("epochs", log=f"{LOG}-*")
     yield tier("search", log=f"{LOG}-0")

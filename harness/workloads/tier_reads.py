@@ -19,6 +19,7 @@ from harness.workloads.edge_steps import LOST, EdgeSteps
 from harness.workloads.tier_log import FOLLOWER_VERSIONS, LIST_VERSIONS, STAMPS, TierLog
 
 ASK_S = 5.0
+WAITING = f"{BY}+waiting"  # the process that waits while others ask
 
 
 class TierReads(EdgeSteps):
@@ -70,6 +71,31 @@ class TierReads(EdgeSteps):
             for batch in kept[:: max(1, len(kept) * len(self._on.brokers) // most)]:
                 for broker in self._on.brokers:
                     await one.fetch(max(batch.offset, one.log_start), max_bytes=1, at=broker)
+
+    @verb(drawn=False)
+    async def through(self, step: Step, log: str, bound: int) -> None:
+        """Read at the leader from the log start to the end; it has so long to serve all of it."""
+        for one in self._tiers(log):
+            if not await one.bounds() or one.leader is None:
+                continue
+            at, end = one.log_start, one.end
+            about = {"topic": one.topic, "partition": one.partition, "node": one.leader.leader}
+            operation = self._on.recorder.invoke(
+                BY, "read_through", {**about, "value": [at, end]}, seat=WAITING
+            )
+
+            async def read_on(one: TierLog = one, end: int = end) -> bool:
+                nonlocal at
+                outcome = await one.fetch(at)
+                records = outcome.fields.get("records") if outcome is not None else None
+                while records and at < end:
+                    at = int(records[-1][0]) + 1
+                    outcome = await one.fetch(at)
+                    records = outcome.fields.get("records") if outcome is not None else None
+                return at >= end
+
+            done = await self._until(read_on, bound)
+            self._on.recorder.finish(operation, "ok" if done else "fail", {"value": at})
 
     @verb(drawn=False)
     async def touch(self, step: Step, log: str, most: int = 3) -> None:

@@ -38,10 +38,9 @@ from harness.workloads.tier_looks import (
     look_at_tiers,
     rows_of,
 )
-from harness.workloads.tier_reads import ASK_S, TierReads
+from harness.workloads.tier_reads import ASK_S, WAITING, TierReads
 
 TIERS = "tiers"
-WAITING = f"{BY}+waiting"  # the process that waits while others ask
 QUIET_S = 2.5  # in which nothing changes at rest: longer than the interval of any task
 LOOKS_S = 0.5
 SHOWN = ("cleanup.policy", "local.retention.bytes", "local.retention.ms", "remote.storage.enable")

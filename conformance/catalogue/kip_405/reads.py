@@ -291,4 +291,22 @@ RULES = (
         ),
         hint="109 is for followers: consumers are given the data",
     ),
+    tier_rule(
+        id="TS-037",
+        section=EPOCHS,
+        lines=(437, 596, 598),
+        sentence="A reader comes from the log start to the end, whatever elections there were.",
+        decisions=("C-20", "C-41"),
+        judge=Holds(
+            table="ops",
+            when="f = 'read_through'",
+            holds="type = 'ok'",
+            show=("node", "value", "result"),
+            words=(
+                "a reader begins at {value}, the log start and the end",
+                "at node {node} it comes to {result}",
+            ),
+        ),
+        hint="a segment of another lineage hides the one that holds the offset",
+    ),
 )
