@@ -340,7 +340,7 @@ RULES = (
             when="f = 'describe_tier' AND type = 'ok' AND key = '\"metadata-topic\"'",
             holds='result LIKE \'%"cleanup.policy":"delete"%\''
             ' AND result LIKE \'%"retention.ms":"-1"%\''
-            " AND result LIKE '%\"partitions\":5%' AND result LIKE '%\"replicas\":3%'",
+            " AND result LIKE '%\"partitions\":5,%' AND result LIKE '%\"replicas\":3,%'",
             show=("key", "result", "node"),
             words=("node {node} describes {result}",),
         ),
