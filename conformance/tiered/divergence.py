@@ -8,74 +8,69 @@ Records may be lost. What is served is of one lineage all the same.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from conformance.tiered.tiers import recovers
 from conformance.tiered.topics import ROLLS_AT_FOUR, step, tier
 from harness.steps.step import LAB, NEMESIS, Step
 
 STAGE = "divergence"
-LOG = "split"
+TOPIC, LOG = "split", "split-0"
 CONFIGS = (
     f"remote.storage.enable=true,{ROLLS_AT_FOUR},local.retention.bytes=1,min.insync.replicas=1,"
     "unclean.leader.election.enable=true,retention.ms=-1"
 )
 _A, _B = "broker-1", "broker-2"
+SHORTER = 4  # nothing is promised of segments that are not full
 THROUGH_MS = 5000  # in which a log of a dozen records is read
 
 
 def divergence_steps(*, form: str, bound_ms: int, lasts_ms: int) -> list[Step]:
     """The stage as steps."""
-    log = f"{LOG}-0"
     lasting = step(LAB, "wait", ms=lasts_ms)
-
-    def writes(batches: str) -> Step:
-        return tier("write", log=log, batches=batches, acks=1)
-
-    def shipped(keep: int = 1) -> Step:
-        return tier("await", log=log, what="shipped", keep=keep, bound=bound_ms)
-
     return [
         step(LAB, "create"),
         *recovers(),
-        tier("create", topic=LOG, partitions=1, configs=CONFIGS, replicas="1,2"),
+        tier("create", topic=TOPIC, partitions=1, configs=CONFIGS, replicas="1,2"),
         tier("settle"),
-        tier("write", log=log, batches="0 1"),
+        tier("write", log=LOG, batches="0 1"),
         step(NEMESIS, "cut", target=f"{_B} <-> {_A}"),
         lasting,
-        writes("2 3 4"),
-        shipped(),
+        *_ships("2 3 4", bound_ms),
         step(NEMESIS, "kill", target=_A),
         step(NEMESIS, "end", fault="cut"),
         lasting,
-        tier("locate", log=log),
-        writes("12 13 14 15 16"),
-        shipped(),
-        tier("epochs", log=log),
-        tier("through", log=log, bound=THROUGH_MS),
-        tier("read", log=log),
+        *_ships("12 13 14 15 16", bound_ms),
+        *_reads(),
         step(NEMESIS, "reimage", target=_B),
         step(NEMESIS, "end", fault="kill"),
         lasting,
-        tier("locate", log=log),
-        writes("25 26 27 28 29 30"),
-        shipped(),
-        tier("epochs", log=log),
-        tier("through", log=log, bound=THROUGH_MS),
-        tier("read", log=log),
+        *_ships("25 26 27 28 29 30", bound_ms),
+        *_reads(),
         step(NEMESIS, "end", fault="reimage"),
         *recovers(),
         tier("settle"),
-        tier("walk", log=log),
-        tier("read-all"),
-        tier("epochs", log=log),
+        tier("walk", log=LOG),
+        *_reads(),
         step(NEMESIS, "kill", target=_A),
         lasting,
-        tier("locate", log=log),
-        writes("40"),
-        tier("epochs", log=log),
-        tier("through", log=log, bound=THROUGH_MS),
-        tier("read", log=log),
-        tier("read-all"),
+        *_ships("40", bound_ms),
+        *_reads(),
         step(NEMESIS, "end", fault="kill"),
         *recovers(),
         tier("look-at-tiers", form=form, bound=bound_ms),
     ]
+
+
+def _ships(batches: str, bound_ms: int) -> Iterator[Step]:
+    """Who leads now appends, and all but the last batch is copied, if it is rolled by then."""
+    yield tier("locate", log=LOG)
+    yield tier("write", log=LOG, batches=batches, acks=1)
+    yield tier("await", log=LOG, what="shipped", keep=1, bound=bound_ms // SHORTER)
+
+
+def _reads() -> Iterator[Step]:
+    yield tier("epochs", log=LOG)
+    yield tier("through", log=LOG, bound=THROUGH_MS)
+    yield tier("read", log=LOG)
+    yield tier("read-all")

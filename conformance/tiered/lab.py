@@ -72,7 +72,7 @@ def record_divergence(given: StageRun) -> StagePlayed:
         )
 
     given.progress("tiered logs that diverge")
-    return _played(given, divergence.STAGE, [divergence.LOG], steps)
+    return _played(given, divergence.STAGE, [divergence.TOPIC], steps)
 
 
 def _played(

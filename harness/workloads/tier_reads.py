@@ -76,26 +76,27 @@ class TierReads(EdgeSteps):
     async def through(self, step: Step, log: str, bound: int) -> None:
         """Read at the leader from the log start to the end; it has so long to serve all of it."""
         for one in self._tiers(log):
-            if not await one.bounds() or one.leader is None:
-                continue
-            at, end = one.log_start, one.end
-            about = {"topic": one.topic, "partition": one.partition, "node": one.leader.leader}
-            operation = self._on.recorder.invoke(
-                BY, "read_through", {**about, "value": [at, end]}, seat=WAITING
-            )
+            if await one.bounds() and one.leader is not None:
+                await self._read_through(one, one.leader.leader, bound)
 
-            async def read_on(one: TierLog = one, end: int = end) -> bool:
-                nonlocal at
-                outcome = await one.fetch(at)
+    async def _read_through(self, log: TierLog, leader: int, bound: int) -> None:
+        at, end = log.log_start, log.end
+        about = {"topic": log.topic, "partition": log.partition, "node": leader}
+        said = {**about, "value": [at, end]}
+        operation = self._on.recorder.invoke(BY, "read_through", said, seat=WAITING)
+
+        async def read_on() -> bool:
+            nonlocal at
+            while at < end:
+                outcome = await log.fetch(at)
                 records = outcome.fields.get("records") if outcome is not None else None
-                while records and at < end:
-                    at = int(records[-1][0]) + 1
-                    outcome = await one.fetch(at)
-                    records = outcome.fields.get("records") if outcome is not None else None
-                return at >= end
+                if not records:
+                    return False
+                at = int(records[-1][0]) + 1
+            return True
 
-            done = await self._until(read_on, bound)
-            self._on.recorder.finish(operation, "ok" if done else "fail", {"value": at})
+        done = await self._until(read_on, bound)
+        self._on.recorder.finish(operation, "ok" if done else "fail", {"value": at})
 
     @verb(drawn=False)
     async def touch(self, step: Step, log: str, most: int = 3) -> None:
@@ -118,17 +119,17 @@ class TierReads(EdgeSteps):
                 for one in self._tiers(f"{topic}*")
                 if await one.bounds() and one.leader is not None and one.leader.leader == broker
             ]
-            at = {id(one): one.log_start for one in logs}
+            at = {_name(one): one.log_start for one in logs}
             for turn in range(most):
-                left = [one for one in logs if at[id(one)] < one.end]
+                left = [one for one in logs if at[_name(one)] < one.end]
                 if not left:
                     break
                 turned = [*left[turn % len(left) :], *left[: turn % len(left)]]
                 for one, after in await self._fetched(broker, turned, at):
-                    at[id(one)] = after
+                    at[_name(one)] = after
 
     async def _fetched(
-        self, broker: int, logs: Sequence[TierLog], at: dict[int, int]
+        self, broker: int, logs: Sequence[TierLog], at: dict[str, int]
     ) -> list[tuple[TierLog, int]]:
         on = self._on
         self._requests += 1
@@ -141,7 +142,7 @@ class TierReads(EdgeSteps):
                     "topic": one.topic,
                     "partition": one.partition,
                     "node": broker,
-                    "offset": at[id(one)],
+                    "offset": at[_name(one)],
                     "isolation": "read_uncommitted",
                     "request": request,
                 },
@@ -150,7 +151,7 @@ class TierReads(EdgeSteps):
             for number, one in enumerate(logs)
         ]
         client = RawClient(on.network, on.address(broker))
-        asked = [(one.tp, at[id(one)]) for one in logs]
+        asked = [(one.tp, at[_name(one)]) for one in logs]
         try:
             outcomes = await fetch_together(
                 client, asked, max_bytes=1 << 20, max_wait_ms=500, timeout_s=ASK_S
@@ -163,7 +164,7 @@ class TierReads(EdgeSteps):
         for operation, one, outcome in zip(operations, logs, outcomes, strict=True):
             on.recorder.finish(operation, outcome.type, outcome.fields)
             records = outcome.fields.get("records") or []
-            found.append((one, records[-1][0] + 1 if records else at[id(one)]))
+            found.append((one, records[-1][0] + 1 if records else at[_name(one)]))
         return found
 
     # ── how ──────────────────────────────────────────────────────────────────────────────────────
@@ -171,3 +172,7 @@ class TierReads(EdgeSteps):
     def _tiers(self, name: str) -> list[TierLog]:
         """The logs of that name that are there."""
         return [one for one in self._named(name) if isinstance(one, TierLog)]
+
+
+def _name(log: TierLog) -> str:
+    return f"{log.topic}-{log.partition}"

@@ -43,6 +43,7 @@ from harness.workloads.tier_reads import ASK_S, WAITING, TierReads
 TIERS = "tiers"
 QUIET_S = 2.5  # in which nothing changes at rest: longer than the interval of any task
 LOOKS_S = 0.5
+AFTER_FAILURE_MS = 500  # what failed once has failed: it is not waited for as long again
 SHOWN = ("cleanup.policy", "local.retention.bytes", "local.retention.ms", "remote.storage.enable")
 _TIMES = {
     "copied": LATEST_TIERED,
@@ -59,6 +60,7 @@ class TierSteps(TierReads):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
+        self._late: dict[str, None] = {}  # what did not come in time once
         self._gone: list[EdgeLog] = []  # of topics that were deleted
         self._emptied: dict[str, int] = {}  # the earliest local offset when a disk was emptied
 
@@ -188,7 +190,9 @@ class TierSteps(TierReads):
         about = {"topic": log.topic, "partition": log.partition, "node": self._on.brokers[0]}
         said = {"key": what, "value": {**wanted, "bound_ms": bound}}
         operation = self._on.recorder.invoke(BY, "await_tier", {**about, **said}, seat=WAITING)
-        done = await self._until(reached, bound)
+        done = await self._until(reached, AFTER_FAILURE_MS if what in self._late else bound)
+        if not done:
+            self._late[what] = None
         self._on.recorder.finish(operation, "ok" if done else "fail", {"value": came()})
 
     # ── looking ──────────────────────────────────────────────────────────────────────────────────

@@ -1,9 +1,11 @@
 -- Each record that a fetch was served, with what the same replica says of epochs under the same leader
--- epoch: `epoch_end`, the end of the record's epoch, `named_epoch`, the epoch that was named in its place,
--- and `earlier_end`, the end of the latest of the earlier epochs that it was asked about.
+-- epoch: `epoch_end`, the end of the record's epoch (null for that of the leader itself, which grows),
+-- `named_epoch`, the epoch that was named in its place, and `earlier_end`, the end of the latest of the
+-- earlier epochs that it was asked about.
 WITH told AS (
   SELECT topic, partition, clock, node, current_leader_epoch AS leader_epoch, asked_epoch,
-    max(leader_epoch) AS named_epoch, max(answered_offset) AS epoch_end
+    max(leader_epoch) AS named_epoch,
+    max(CASE WHEN asked_epoch < current_leader_epoch THEN answered_offset END) AS epoch_end
   FROM responses
   WHERE f = 'offset_for_leader_epoch' AND type = 'ok' AND current_leader_epoch IS NOT NULL
     AND asked_epoch >= 0 AND answered_offset >= 0

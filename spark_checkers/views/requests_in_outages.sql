@@ -1,6 +1,7 @@
 -- Each request that began and was answered while the remote store was out of order. `local_before` and
 -- `local_after`: the earliest local offset that a leader of the log named last before and first after it;
--- it only rises. `took_ms`: how long the answer took.
+-- it only rises. `took_ms`: how long the answer took; `latest`: no later request of its kind was made to
+-- the log in the same outage.
 WITH outages AS (
   SELECT clock, fault, since, coalesce(until, 9223372036854775807) AS until
   FROM fault_windows
@@ -10,7 +11,9 @@ WITH outages AS (
 ),
 asked AS (
   SELECT o.op, o.topic, o.partition, o.clock, o.node, o.f, o.type, o.error, o.began, o.answered,
-    (o.completed_ns - o.invoked_ns) / 1000000 AS took_ms, w.fault
+    (o.completed_ns - o.invoked_ns) / 1000000 AS took_ms, w.fault,
+    row_number() OVER (PARTITION BY w.clock, w.since, w.fault, o.topic, o.partition, o.f
+      ORDER BY o.began DESC, o.op DESC) AS back
   FROM ops o
   JOIN outages w ON o.clock = w.clock AND o.began > w.since AND o.answered < w.until
   WHERE o.f IN ('produce', 'fetch', 'list_offsets', 'create_topics', 'delete_topics')
@@ -28,7 +31,7 @@ known AS (
   GROUP BY a.op
 )
 SELECT a.op, a.topic, a.partition, a.clock, a.node, a.f, a.type, a.error, a.began, a.answered AS ended,
-  a.took_ms, a.fault, r.asked_offset, r.records, r.acks, r.asked_timestamp, r.high_watermark,
+  a.took_ms, a.fault, a.back = 1 AS latest, r.asked_offset, r.records, r.acks, r.asked_timestamp, r.high_watermark,
   r.log_start_offset, k.local_before, k.local_after
 FROM asked a
 LEFT JOIN responses r ON a.op = r.op

@@ -117,7 +117,7 @@ def outage(*inside: list[Line]) -> list[Line]:
 
 def fetch(offset: int, outcome: str = "ok", *, took_ms: int = 0, **answer: Any) -> list[Line]:
     """A fetch of a consumer."""
-    lines = op("fetch", outcome, {"offset": offset, "leader_epoch": 0}, **answer)
+    lines = op("fetch", outcome, {"offset": offset, "leader_epoch": 1}, **answer)
     lines[1]["after_ms"] = took_ms
     return lines
 
@@ -129,8 +129,8 @@ def served(*found: Sequence[Any]) -> Line:
 
 
 def ends(epoch: int, named: int, end: int) -> list[Line]:
-    """Where an epoch ends, by the leader of epoch 0."""
-    asked = {"epoch": epoch, "leader_epoch": 0}
+    """Where an epoch ends, by the leader of epoch 1."""
+    asked = {"epoch": epoch, "leader_epoch": 1}
     return op("offset_for_leader_epoch", "ok", asked, error=0, leader_epoch=named, offset=end)
 
 

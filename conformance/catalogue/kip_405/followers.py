@@ -21,6 +21,7 @@ _FOLLOWS = "f = 'fetch_as_follower' AND replica >= 0 AND tiered AND log_start IS
 _MOVED = f"{_FOLLOWS} AND asked_offset >= log_start AND asked_offset < local_start"
 _NONE = "coalesce(records, 0) = 0"
 _REFUSED = "coalesce(error = 'INVALID_CONFIG', FALSE)"
+_ELSEWHERE = "('NOT_LEADER_OR_FOLLOWER', 'FENCED_LEADER_EPOCH', 'UNKNOWN_LEADER_EPOCH')"
 SLACK_MS = 1500  # of answers that are due at a deadline, on a busy machine
 WAITED_MS = 500  # remote.fetch.max.wait.ms
 
@@ -246,7 +247,7 @@ RULES = (
         lines=(710, 712),
         sentence="While the store is out of order appends are acknowledged.",
         assumes=_STEADY,
-        judge=in_outages("f = 'produce' AND acks <> 0", "type = 'ok'"),
+        judge=in_outages("f = 'produce' AND acks <> 0 AND latest", "type = 'ok'"),
         hint="copies have threads of their own",
     ),
     tier_rule(
@@ -257,7 +258,8 @@ RULES = (
         assumes=_STEADY,
         judge=in_outages(
             "f = 'fetch' AND asked_offset >= local_after AND high_watermark > asked_offset"
-            " OR f = 'fetch' AND asked_offset >= local_after AND type <> 'ok'",
+            " OR f = 'fetch' AND asked_offset >= local_after AND type <> 'ok'"
+            f" AND coalesce(error NOT IN {_ELSEWHERE}, TRUE)",
             "type = 'ok' AND records > 0",
         ),
         hint="a reader that waits for the store holds no thread of others",

@@ -249,7 +249,7 @@ RULES = (
         judge=Holds(
             table="remote_lineages",
             when="TRUE",
-            holds="named_epoch = leader_epoch AND record_offset < epoch_end"
+            holds="named_epoch = leader_epoch AND coalesce(record_offset < epoch_end, TRUE)"
             " AND coalesce(record_offset >= earlier_end, TRUE)",
             show=(
                 "node",
