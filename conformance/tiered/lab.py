@@ -62,10 +62,10 @@ def record_faults(given: StageRun) -> StagePlayed:
 
 
 def record_divergence(given: StageRun) -> StagePlayed:
-    """Play the stage `divergence`, if nodes and links can be had at."""
+    """Play the stage `divergence`, if nodes can be killed and emptied."""
 
     def steps(on: Deployment, bound_ms: int) -> list[Step]:
-        if not on.levers.offered.issuperset({"cut", "kill", "wipe"}):
+        if not on.levers.offered.issuperset({"kill", "wipe"}):
             return []
         return divergence.divergence_steps(
             form=form_of(given.sut), bound_ms=bound_ms, lasts_ms=int(1000 * LASTS_S / on.pace)
