@@ -29,6 +29,7 @@ from harness.workloads.partition_load import AtWork, Load
 from harness.workloads.partition_log import PartitionClients
 from harness.workloads.partition_phases import UNSOUND, NoTopic, PhaseSteps
 from harness.workloads.partition_steps import ClientsSteps, LoadSteps, PartitionSteps
+from harness.workloads.tier_steps import TierSteps
 from harness.workloads.topic_steps import AdminSteps, SettleSteps
 from harness.workloads.topics import Topics
 from nemesis.fault import State
@@ -44,6 +45,7 @@ VOCABULARIES = (
     ClientsSteps,
     PartitionSteps,
     EdgeSteps,
+    TierSteps,
     ObjectSteps,
     LookSteps,
     BoundarySteps,
@@ -94,10 +96,13 @@ class Driver:
         )
 
         def given_up() -> str:
-            unsound = phases.unsound or edges.unsound or topics.unsound
+            unsound = phases.unsound or edges.unsound or tiers.unsound or topics.unsound
             return UNSOUND if unsound else ""
 
         edges = EdgeSteps(
+            on, self.watcher, elections, campaign=campaign, bound_s=bound_s, spared=given_up
+        )
+        tiers = TierSteps(
             on, self.watcher, elections, campaign=campaign, bound_s=bound_s, spared=given_up
         )
         alone = PartitionSteps(clients, at_work, elections)
@@ -121,6 +126,7 @@ class Driver:
             together,
             alone,
             edges,
+            tiers,
         )
 
     def _down(self) -> tuple[int, ...]:

@@ -37,7 +37,7 @@ def outages(role: Role) -> tuple[Fault, ...]:
             name=f"{role}-broken",
             does="answers calls with a hard error (503, an SQL error) and does nothing",
             levers=("fail",),
-            landed=(("errors_answered",),),
+            landed=(("errors_answered", "objects_hidden"),),
             inject=on_calls(lambda levers, to, _: levers.fail(to.service, to.caller)),
         ),
         fault(

@@ -7,7 +7,7 @@
     broker-1                                                    as a link: to all other nodes
     ring   bridge over broker-2                                 links of the whole cluster
     control-plane   broker-1 -> control-plane                   a service, for all or one caller
-    an object   object wal/ab12                                 of the object store
+    an object   object wal/ab12   an object like */*.log        of the object store
 
 Who leads is asked of the brokers over the lab's own network, which no fault reaches. What is left
 open ("a follower", "an object") is the first in order, or drawn from a given `random.Random`.
@@ -21,6 +21,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from fnmatch import fnmatch
 from itertools import combinations
 from typing import TypeVar
 
@@ -32,6 +33,7 @@ from harness.deployments.plan import broker_name
 
 _One = TypeVar("_One")
 ELSE = "everything else"
+LIKE = "an object like "
 SERVICES = (Role.CONTROL_PLANE.value, Role.OBJECT_STORE.value)
 _NODE_ROLES = (Role.CONTROLLER, Role.BROKER, Role.CLIENT)
 _ARROWS = {"->": False, "→": False, "<->": True, "↔": True}
@@ -235,7 +237,9 @@ class Finder:
         rows = await self._on.probe("objects") if seen else []
         keys = sorted(str(row["key"]) for row in rows if row["size"])  # others have nothing to lose
         key = text.removeprefix("object ")
-        if text == "an object":
+        if text.startswith(LIKE):
+            keys = [one for one in keys if fnmatch(one, text.removeprefix(LIKE))]
+        if text == "an object" or text.startswith(LIKE):
             if not keys:
                 raise NoTarget("there are no objects")
             key = self._one_of(keys)

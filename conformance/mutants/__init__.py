@@ -17,6 +17,9 @@ from conformance.mutants import (
     replication,
     replication_logs,
     serving,
+    tiered,
+    tiered_faults,
+    tiered_lineages,
     wire,
 )
 from reference_impl.decisions import Mutant, SqlMutant
@@ -24,6 +27,7 @@ from reference_impl.mutant_files import load_mutants
 
 AnyMutant = Mutant | SqlMutant
 CLUSTER = (replication, replication_logs, replicas, admission, serving, recovery, edges)
+TIERED = (tiered, tiered_faults, tiered_lineages)  # each shown by a stage
 WIRE = (wire,)  # which recorded sequences show
 PROGRAMS = Path(__file__).parents[1] / "programs"  # NAME.steps
 
@@ -65,6 +69,17 @@ def of_the_cluster(world: str) -> dict[str, AnyMutant]:
         if mutant.name in programs and mutant.name not in unseen
     }
     return {**shown, **dict(_named(WIRE))}
+
+
+def of_tiered_storage(world: str) -> dict[str, AnyMutant]:
+    """Those that a stage of the profile `tiered` makes a rule see; all of them are simulated."""
+    return dict(_named(TIERED)) if world == "sim" else {}
+
+
+def stage_of(mutant: str) -> str:
+    """The stage that shows a mutant of tiered storage, by its reference."""
+    module = mutant.partition(":")[0]
+    return next((str(one.STAGE) for one in TIERED if one.__name__ == module), "")
 
 
 def shows_in_processes(mutant: AnyMutant) -> bool:

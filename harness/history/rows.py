@@ -21,6 +21,7 @@ from .pairing import Operation, Pairing
 from .plan_tables import plan_row, skip_row
 from .sends import Emit, Row, SendBook, named, told_offset, whole
 from .sequence_table import SEQUENCE_REQUEST, lay_out_sequence_answer
+from .tier_tables import TIER_LAY_OUT, TIER_PROBES
 from .topic_tables import LAY_OUT, LaysOut
 
 REGISTER_CALLS: Final = frozenset(
@@ -75,7 +76,10 @@ class RowBuilder:
             SEQUENCE_REQUEST: partial(lay_out_sequence_answer, emit=emit),
             **dict.fromkeys(_GROUP_OFFSETS, self._group_offset_row),
             **dict.fromkeys(MICRO_OPERATIONS, partial(lay_out_micro_operations, emit=emit)),
-            **{f: partial(self._of_topics, lay_out) for f, lay_out in LAY_OUT.items()},
+            **{
+                f: partial(self._of_topics, lay_out)
+                for f, lay_out in (LAY_OUT | TIER_LAY_OUT).items()
+            },
         }
 
     def feed(self, event: Event) -> None:
@@ -352,4 +356,5 @@ _PROBES: Final[dict[str, tuple[str, Callable[[Any], Row]]]] = {
     "objects": ("probes_objects", _object_row),
     "nodes": ("probes_nodes", node_row),
     "metrics": ("probes_metrics", metric_row),
+    **TIER_PROBES,
 }

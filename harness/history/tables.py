@@ -1,8 +1,7 @@
 """The silver tables: what checkers see of a history, and nothing else.
 
-Flat, typed, one meaning a column. The schemas are data, so the Parquet files, the SQL of both
-engines, `FORMAT.md` and the tests all draw from here. No column is a reserved word of Spark or
-DuckDB, so that one SQL text serves both unquoted.
+Flat, typed, one meaning a column. The schemas are data: the Parquet files, the SQL of both engines
+and the tests draw from here. No column is a reserved word: one SQL text serves both, unquoted.
 
 Time: `began`, `ended`, `answered`, `happened`, `since`, `until` are in *order units*: the `time` of
 the line, or its `index` where the index is the total order (world `sim`, imported histories). They
@@ -19,6 +18,7 @@ from .errors import TableDataError
 from .liveness_tables import LIVENESS_TABLES
 from .plan_tables import PLAN_TABLES
 from .sequence_table import SEQUENCE_TABLES
+from .tier_tables import TIER_TABLES
 from .topic_tables import TOPIC_TABLES
 
 ColumnType: TypeAlias = Literal["bigint", "int", "string", "boolean"]
@@ -369,6 +369,7 @@ detail  string  the row as JSON text
     **TOPIC_TABLES,
     **PLAN_TABLES,
     **SEQUENCE_TABLES,
+    **TIER_TABLES,
     "problems": (
         "line or row that could not be used",
         """

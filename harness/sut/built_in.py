@@ -28,14 +28,16 @@ def reference_sut(
     return Sut(
         name="reference",
         version=version,
-        profiles=("classic", "migration"),
+        profiles=("classic", "tiered", "migration"),
         reference=Reference(control_plane=control_plane, mutants=mutants, levers=levers),
     )
 
 
 def apache_kafka_sut(*, version: str = VERSION) -> Sut:
     """Apache Kafka, started from its jars or its image (`harness/deployments/apache_kafka`)."""
-    return Sut(name="apache-kafka", version=version, profiles=("classic", "tiered"))
+    return Sut(
+        name="apache-kafka", version=version, profiles=("classic", "tiered"), variants=("kafka4",)
+    )
 
 
 register(

@@ -94,6 +94,7 @@ class Sut:
     name: str
     version: str
     profiles: tuple[str, ...]
+    variants: tuple[str, ...] = ()  # readings of profiles that it claims, like `kafka4`
     bootstrap: str | None = None
     client: Mapping[str, Setting] = field(default_factory=lambda: MappingProxyType({}), hash=False)
     hooks: Mapping[str, Hook] = field(default_factory=lambda: MappingProxyType({}), hash=False)

@@ -5,14 +5,18 @@ What its nodes said stays in the run folder, below the name of the shard.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from harness.deployments.apache_kafka.containers import ContainerKafka
 from harness.deployments.apache_kafka.isolated import IsolatedKafka
-from harness.deployments.deployment import Deployment
+from harness.deployments.apache_kafka.remote_folder import RemoteFolder, TieringLevers
+from harness.deployments.deployment import OBJECT_STORE, Deployment, Role
 from harness.deployments.live import LiveDeployment
+from harness.deployments.live_levers import LiveLevers
 from harness.deployments.plan import DeploymentPlan
 from harness.history import Run
 from harness.scratch import ScratchFolder
@@ -32,7 +36,7 @@ def kafka_from_jars(
     with (
         ScratchFolder("kafka") as folder,
         IsolatedKafka(plan, logs=_logs(run, shard), data=folder) as kafka,
-        LiveDeployment(
+        KafkaFromJars(
             run,
             kafka,
             world="process",
@@ -43,6 +47,24 @@ def kafka_from_jars(
         ) as deployed,
     ):
         yield deployed
+
+
+class KafkaFromJars(LiveDeployment):
+    """With the folder that its brokers tier to, as an object store that can be seen and broken."""
+
+    def __init__(self, run: Run, kafka: IsolatedKafka, **named: Any) -> None:
+        self._remote = RemoteFolder(kafka.remote)
+        super().__init__(run, kafka, **named)
+        self.offer("objects", lambda: asyncio.to_thread(self._remote.objects))
+
+    def nodes(self, role: Role) -> tuple[str, ...]:
+        """Also the store."""
+        return (OBJECT_STORE,) if role is Role.OBJECT_STORE else super().nodes(role)
+
+    def make_levers(self, hurting: frozenset[str]) -> LiveLevers:
+        """With those on the store."""
+        links, nodes = self._links, self._live_nodes
+        return TieringLevers(nodes, self.clients, self._remote, links=links, hurting=hurting)
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from harness.deployments.apache_kafka.jvm import CHEAP_JAVA, installed_java, jav
 from harness.deployments.apache_kafka.node import Node
 from harness.deployments.apache_kafka.properties import (
     HOST,
+    TIERING,
     as_file,
     broker_properties,
     controller_properties,
@@ -211,7 +212,8 @@ class IsolatedKafka:
         data = self.data / name
         if name == CONTROLLER:
             found = controller_properties(CONTROLLER_ID, port, advertised, voters, data)
-            return {**found, **self.plan.properties}
+            # It is the controller that refuses tiered topics where tiering is off.
+            return {**found, TIERING: "true", **self.plan.properties}
         number = broker_id(name)
         found = broker_properties(
             number,

@@ -17,6 +17,7 @@ from harness.processes.kafka_release import VERSION
 
 HOST = "127.0.0.1"
 RACKS = "abc"
+TIERING = "remote.log.storage.system.enable"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +150,7 @@ def tiered(remote: Path, jars: Path, *, copies: str, listener: str = "PLAINTEXT"
     """Tiered storage into a folder that all brokers share, its metadata kept by Kafka itself."""
     storage = "org.apache.kafka.server.log.remote.storage.LocalTieredStorage"
     return {
-        "remote.log.storage.system.enable": "true",
+        TIERING: "true",
         "remote.log.metadata.manager.listener.name": listener,
         "remote.log.storage.manager.class.name": storage,
         "remote.log.storage.manager.class.path": str(jars / f"kafka-storage-{VERSION}-test.jar"),

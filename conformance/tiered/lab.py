@@ -1,0 +1,100 @@
+"""Recording the stages of `tiered` into a run."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from conformance.classic.playing import play_steps
+from conformance.classic.stages import StagePlayed, StageRun
+from conformance.tiered import divergence, faults, tiers
+from conformance.tiered.topics import TOPICS, plan_of
+from harness.clients.remote_metadata import DOCUMENT, KAFKA4
+from harness.deployments.deploy import deploy
+from harness.deployments.deployment import Deployment
+from harness.steps.step import Step
+from harness.sut import Sut
+from harness.sut.lever_sets import reach
+from nemesis import faults as nemesis
+from nemesis.offered import not_offered
+from nemesis.schedule import Strike
+
+# In which a segment is copied, dropped, expired: seconds of the world.
+BOUND_S = {"sim": 20.0}
+LIVE_BOUND_S = 30.0
+LASTS_S = 2.5  # a fault: longer than a session, and than a follower may lag
+
+
+def form_of(sut: Sut) -> str:
+    """The format of the metadata topic that a system claims."""
+    return KAFKA4 if KAFKA4 in sut.variants else DOCUMENT
+
+
+def record_tiers(given: StageRun) -> StagePlayed:
+    """Play the stage `tiers`."""
+
+    def steps(on: Deployment, bound_ms: int) -> list[Step]:
+        return tiers.tier_steps(given.seed, form=form_of(given.sut), bound_ms=bound_ms)
+
+    given.progress("clients of tiered logs")
+    return _played(given, tiers.STAGE, [*TOPICS], steps)
+
+
+def record_faults(given: StageRun) -> StagePlayed:
+    """Play the stage `tier-faults`, as far as the system offers what that takes."""
+    skipped: dict[str, str] = {}
+
+    def steps(on: Deployment, bound_ms: int) -> list[Step]:
+        skipped.update(_not_offered(on, faults.FAULTS))
+        return faults.fault_steps(
+            given.seed,
+            [one for one in faults.FAULTS if one not in skipped],
+            form=form_of(given.sut),
+            bound_ms=bound_ms,
+            lasts_ms=int(1000 * LASTS_S / on.pace),
+        )
+
+    given.progress("tiered logs while the store and brokers fail")
+    topics = [*faults.TOPICS, faults.DURING]
+    done = _played(given, faults.STAGE, topics, steps)
+    return replace(done, skipped={faults.part_name(one): why for one, why in skipped.items()})
+
+
+def record_divergence(given: StageRun) -> StagePlayed:
+    """Play the stage `divergence`, if nodes can be killed and emptied."""
+
+    def steps(on: Deployment, bound_ms: int) -> list[Step]:
+        if not on.levers.offered.issuperset({"kill", "wipe"}):
+            return []
+        return divergence.divergence_steps(
+            form=form_of(given.sut), bound_ms=bound_ms, lasts_ms=int(1000 * LASTS_S / on.pace)
+        )
+
+    given.progress("tiered logs that diverge")
+    return _played(given, divergence.STAGE, [divergence.TOPIC], steps)
+
+
+def _played(
+    given: StageRun,
+    stage: str,
+    topics: Sequence[str],
+    steps: Callable[[Deployment, int], list[Step]],
+) -> StagePlayed:
+    sut, world, seed = given.sut, given.world, given.seed
+    bound_s = BOUND_S.get(world, LIVE_BOUND_S)
+    plan = plan_of(sut, world)
+    with deploy(sut, plan, run=given.run, world=world, seed=seed, shard=stage) as on:
+        chance = random.Random(f"{seed}/{stage}/targets")
+        played = steps(on, int(1000 * bound_s))
+        play_steps(on, sut, played, topics=[stage, *topics], bound_s=bound_s, chance=chance)
+        levers = reach(on.levers.offered, started=sut.started)
+        return StagePlayed(brokers=on.known, levers=levers, counted={"tier script": 1})
+
+
+def _not_offered(on: Deployment, asked: Mapping[str, Strike]) -> dict[str, str]:
+    found = {
+        name: not_offered(on, nemesis.FAULTS[strike.fault], strike.target)
+        for name, strike in asked.items()
+    }
+    return {name: why for name, why in found.items() if why is not None}

@@ -1,0 +1,38 @@
+-- Each request that began and was answered while the remote store was out of order. `local_before` and
+-- `local_after`: the earliest local offset that a leader of the log named last before and first after it;
+-- it only rises. `took_ms`: how long the answer took; `latest`: no later request of its kind was made to
+-- the log in the same outage.
+WITH outages AS (
+  SELECT clock, fault, since, coalesce(until, 9223372036854775807) AS until
+  FROM fault_windows
+  WHERE fault IN ('object-store-refused', 'object-store-slow', 'object-store-broken',
+    'object-store-killed', 'store-fails')
+    AND landed
+),
+asked AS (
+  SELECT o.op, o.topic, o.partition, o.clock, o.node, o.f, o.type, o.error, o.began, o.answered,
+    (o.completed_ns - o.invoked_ns) / 1000000 AS took_ms, w.fault,
+    row_number() OVER (PARTITION BY w.clock, w.since, w.fault, o.topic, o.partition, o.f
+      ORDER BY o.began DESC, o.op DESC) AS back
+  FROM ops o
+  JOIN outages w ON o.clock = w.clock AND o.began > w.since AND o.answered < w.until
+  WHERE o.f IN ('produce', 'fetch', 'list_offsets', 'create_topics', 'delete_topics')
+),
+starts AS (
+  SELECT topic, partition, clock, began, answered, answered_offset AS local_start
+  FROM offsets_listed
+  WHERE asked_timestamp = -4 AND type = 'ok'
+),
+known AS (
+  SELECT a.op, max(CASE WHEN s.answered < a.began THEN s.local_start END) AS local_before,
+    min(CASE WHEN s.began > a.answered THEN s.local_start END) AS local_after
+  FROM asked a
+  JOIN starts s ON a.topic = s.topic AND a.partition = s.partition AND a.clock = s.clock
+  GROUP BY a.op
+)
+SELECT a.op, a.topic, a.partition, a.clock, a.node, a.f, a.type, a.error, a.began, a.answered AS ended,
+  a.took_ms, a.fault, a.back = 1 AS latest, r.asked_offset, r.records, r.acks, r.asked_timestamp, r.high_watermark,
+  r.log_start_offset, k.local_before, k.local_after
+FROM asked a
+LEFT JOIN responses r ON a.op = r.op
+LEFT JOIN known k ON a.op = k.op

@@ -1,0 +1,271 @@
+"""Histories for the rules of tiered storage: what each must flag, and the nearest it must not.
+
+A history is a list of lines in the order of time. Rules whose judge is one of Kafka's own are shown
+by the histories of that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+Line = dict[str, Any]
+History = Sequence[Line]
+PARTS = ("log", "offset", "time", "producers", "epochs")
+
+
+def probe(what: str, *rows: Line, look: int = 1, resting: bool = True) -> Line:
+    """A look, whose rows are about topic t, partition 0, unless they say otherwise."""
+    about = {"look": look, "resting": resting, "topic": "t", "topic_id": "T", "partition": 0}
+    return {"kind": "probe", "what": what, "rows": [about | row for row in rows]}
+
+
+def records(*rows: Line, look: int = 1) -> Line:
+    """Records of the metadata topic, at offsets 0, 1, …"""
+    numbered = [
+        {"metadata_partition": 3, "metadata_offset": at, "due_partition": 3, "keyed": False} | row
+        for at, row in enumerate(rows)
+    ]
+    return probe("remote_metadata", *({"deleted": False} | row for row in numbered), look=look)
+
+
+def begun(segment: str = "a", start: int = 0, end: int = 3, **more: Any) -> Line:
+    """The first record of a segment."""
+    return {
+        "event": "segment",
+        "segment_id": segment,
+        "start_offset": start,
+        "end_offset": end,
+        "leader_epoch": 0,
+        "max_timestamp": 1000,
+        "size": 80,
+        "state": 0,
+    } | more
+
+
+def then(state: int, segment: str = "a", **more: Any) -> Line:
+    """A later record of it."""
+    return {"event": "update", "segment_id": segment, "state": state} | more
+
+
+def removal(state: int) -> Line:
+    """A record about the deletion of the partition."""
+    return {"event": "partition", "state": state}
+
+
+def store(*segments: str, without: str = "", size: int = 80, **more: Any) -> Line:
+    """Objects: all parts of these segments but one."""
+    return probe(
+        "remote_objects",
+        *(
+            {"segment_id": one, "part": part, "object_key": f"{one}.{part}", "deleted": False}
+            | {"size": size if part == "log" else 8}
+            | more
+            for one in segments
+            for part in PARTS
+            if part != without
+        ),
+    )
+
+
+def log(start: int = 0, local: int = 4, last: int = 3, end: int = 6, tiered: bool = True) -> Line:
+    """Bounds of the log, as its leader names them."""
+    row = {"log_start": start, "local_start": local, "last_tiered": last, "log_end": end}
+    return probe("remote_logs", row | {"tiered": tiered})
+
+
+def op(f: str, outcome: str = "ok", asked: Line | None = None, **answer: Any) -> list[Line]:
+    """An operation about t-0 at node 1."""
+    about = {"kind": "op", "f": f, "topic": "t", "partition": 0, "node": 1}
+    return [about | {"type": "invoke"} | (asked or {}), about | {"type": outcome} | answer]
+
+
+def follows(offset: int, version: int = 17, error: int = 0, count: int = 0) -> list[Line]:
+    """A fetch in the role of a follower, of a log from 2 whose local part begins at 5."""
+    asked = {"version": version, "replica": 2, "offset": offset, "tiered": True}
+    known = {"log_start": 2, "local_start": 5, "leader_epoch": 0}
+    answer = {"error": error, "count": count, "high_watermark": 9, "log_start_offset": 2}
+    return op("fetch_as_follower", "fail" if error else "ok", asked | known, **answer)
+
+
+def lists(timestamp: int, version: int, error: int = 0) -> list[Line]:
+    """ListOffsets by a version."""
+    asked = {"timestamp": timestamp, "version": version, "tiered": True}
+    return op("list_offsets_in_version", "fail" if error else "ok", asked, error=error, offset=3)
+
+
+def awaits(what: str, outcome: str) -> list[Line]:
+    """Something that is waited for."""
+    return op("await_tier", outcome, {"key": what, "value": {"least": 3}}, value=3)
+
+
+def configures(case: str, error: int) -> list[Line]:
+    """A request for a configuration."""
+    asked = {"key": case, "value": {"set": {}}}
+    return op("configure_tier", "fail" if error else "ok", asked, error=error)
+
+
+def outage(*inside: list[Line]) -> list[Line]:
+    """Lines while the store is out of order; a leader names the local part before and after."""
+    local = op("list_offsets", "ok", {"timestamp": -4}, error=0, offset=5)
+    fault = {"kind": "fault", "name": "object-store-broken", "target": "object-store"}
+    lines = [*local, fault | {"phase": "begin"}]
+    lines += [fault | {"phase": "landed", "evidence": {"errors_answered": 3}}]
+    lines += [line for one in inside for line in one]
+    return [*lines, fault | {"phase": "end"}, *local]
+
+
+def fetch(offset: int, outcome: str = "ok", *, took_ms: int = 0, **answer: Any) -> list[Line]:
+    """A fetch of a consumer."""
+    lines = op("fetch", outcome, {"offset": offset, "leader_epoch": 1}, **answer)
+    lines[1]["after_ms"] = took_ms
+    return lines
+
+
+def served(*found: Sequence[Any]) -> Line:
+    """What a fetch is answered: records of offset, value, timestamp, epoch."""
+    marks = {"high_watermark": 9, "last_stable_offset": 9, "log_start_offset": 0}
+    return {"error": 0, "records": [list(one) for one in found], **marks}
+
+
+def ends(epoch: int, named: int, end: int) -> list[Line]:
+    """Where an epoch ends, by the leader of epoch 1."""
+    asked = {"epoch": epoch, "leader_epoch": 1}
+    return op("offset_for_leader_epoch", "ok", asked, error=0, leader_epoch=named, offset=end)
+
+
+def sent(offset: int, stamp: int) -> list[Line]:
+    """An append of one record."""
+    asked = {"send": f"s{offset}", "attempt": 1, "acks": -1, "records": [[f"v{offset}", stamp]]}
+    return op("produce", "ok", asked, error=0, offset=offset)
+
+
+def epochs(*entries: tuple[int, int, int], segment: str = "a") -> Line:
+    """The epochs of a segment with their offsets."""
+    rows = [
+        {"segment_id": segment, "epoch": epoch, "first_offset": first, "last_offset": last}
+        for epoch, first, last in entries
+    ]
+    return probe("remote_epochs", *rows)
+
+
+DONE = records(begun(), then(1))
+GONE = records(begun(), then(1), then(2), then(3))
+FAILED, OUT_OF_RANGE, STORAGE, UNSUPPORTED, INVALID, MOVED = -1, 1, 56, 35, 40, 109
+GOOD_DEFAULTS = {
+    "local.retention.bytes": "-2",
+    "local.retention.ms": "-2",
+    "remote.storage.enable": "false",
+}
+METADATA_TOPIC = {
+    "cleanup.policy": "delete",
+    "partitions": 5,
+    "replicas": 3,
+    "retention.ms": "-1",
+}
+
+
+def described(case: str, value: Line) -> list[Line]:
+    """Configurations of a topic."""
+    return op("describe_tier", "ok", {"key": case}, error=0, value=value)
+
+
+def by_hand(f: str, value: Any, result: Any) -> list[Line]:
+    """An operation of the lab's own with a value on both sides."""
+    return op(f, "ok", {"value": value}, value=result)
+
+
+# rule: (what must be flagged, the nearest that must not)
+HISTORIES: dict[str, tuple[History, History]] = {
+    "TS-022": ([log(start=5, local=4)], [log(start=4, local=4)]),
+    "TS-023": ([log(local=5)], [log(local=4)]),
+    "TS-024": (lists(-4, 8, UNSUPPORTED), lists(-4, 8)),
+    "TS-025": (lists(-5, 8), lists(-5, 8, UNSUPPORTED)),
+    "TS-031": ([log(local=1, last=-1, tiered=False)], [log(local=0, last=-1, tiered=False)]),
+    "TS-034": (
+        [*ends(0, 0, 2), *fetch(2, **served((2, "x", 1, 0)))],
+        [*ends(0, 0, 3), *fetch(2, **served((2, "x", 1, 0)))],
+    ),
+    "TS-036": (fetch(0, "fail", error=MOVED), fetch(0, "fail", error=STORAGE)),
+    "TS-037": (
+        op("read_through", "fail", {"value": [0, 9]}, value=4),
+        op("read_through", "ok", {"value": [0, 9]}, value=9),
+    ),
+    "TS-040": (follows(4, error=OUT_OF_RANGE), follows(4, error=MOVED)),
+    "TS-041": (follows(4, 13, error=MOVED), follows(4, 13, error=STORAGE)),
+    "TS-042": (follows(5, error=MOVED), follows(5, count=2)),
+    "TS-043": (follows(1, error=MOVED), follows(1, error=OUT_OF_RANGE)),
+    "TS-045": (by_hand("rebuilt_replica", 5, 0), by_hand("rebuilt_replica", 5, 5)),
+    "TS-055": (awaits("local", "fail"), awaits("copied", "fail")),
+    "TS-056": (awaits("copied", "fail"), awaits("copied", "ok")),
+    "TS-057": (awaits("resumed", "fail"), awaits("shipped", "fail")),
+    "TS-060": (
+        outage(op("produce", "info", {"send": "a", "acks": -1, "records": [["v", 1]]}, error=7)),
+        outage(op("produce", "ok", {"send": "a", "acks": -1, "records": [["v", 1]]}, error=0)),
+    ),
+    "TS-061": (
+        outage(fetch(5, **served())),
+        outage(fetch(4, **served())),
+    ),
+    "TS-062": (
+        outage(fetch(4, "fail", took_ms=20, error=STORAGE)),
+        outage(fetch(4, "fail", took_ms=520, error=STORAGE)),
+    ),
+    "TS-063": (
+        outage(op("create_topics", "info", error=None)),
+        outage(op("create_topics", "ok", error=0)),
+    ),
+    "TS-064": (
+        outage(op("delete_topics", "info", error=None)),
+        [*op("delete_topics", "info", error=None), *outage(op("delete_topics", "ok", error=0))],
+    ),
+    "TS-070": (configures("disable", 0), configures("disable", INVALID)),
+    "TS-071": (configures("compact-later", 0), configures("compact-later", INVALID)),
+    "TS-072": (configures("local-beyond-ms", 0), configures("local-beyond-ms", INVALID)),
+    "TS-073": (configures("accepted-equal", INVALID), configures("accepted-equal", 0)),
+    "TS-074": (
+        described("defaults", GOOD_DEFAULTS | {"local.retention.ms": "-1"}),
+        described("defaults", GOOD_DEFAULTS),
+    ),
+    "TS-080": ([records({"problem": "it ends after 3 bytes"})], [DONE]),
+    "TS-081": ([records(begun(), then(1, keyed=True))], [records(begun(), then(1))]),
+    "TS-082": (
+        [records(removal(0) | {"keyed": True})],
+        [records(begun() | {"keyed": True}, removal(0))],
+    ),
+    "TS-083": ([records(begun(due_partition=2))], [records(begun(due_partition=3))]),
+    "TS-084": ([records(begun(), then(3))], [records(begun(), then(2), then(3))]),
+    "TS-085": ([records(begun(), then(1), begun())], [records(begun(), then(1), begun("b"))]),
+    "TS-086": ([records(removal(0), removal(2))], [records(removal(0), removal(1), removal(2))]),
+    "TS-087": ([records(removal(0), begun())], [records(begun(), removal(0), then(2))]),
+    "TS-088": (
+        [DONE, epochs((0, 0, 1), (1, 2, 3)), *fetch(2, **served((2, "x", 1, 0)))],
+        [DONE, epochs((0, 0, 1), (1, 2, 3)), *fetch(2, **served((2, "x", 1, 1)))],
+    ),
+    "TS-089": (
+        [*sent(0, 1000), *sent(1, 2000), records(begun(end=1), then(1))],
+        [*sent(0, 1000), *sent(1, 900), records(begun(end=1), then(1))],
+    ),
+    "TS-090": ([DONE, store("a", size=81)], [DONE, store("a")]),
+    "TS-091": (
+        [records(begun(), begun("b", 4, 5), then(1))],
+        [records(begun(), then(1), begun("b", 4, 5))],
+    ),
+    "TS-092": ([DONE, store("a", without="producers")], [DONE, store("a")]),
+    "TS-093": ([GONE, store("a")], [DONE, store("a")]),
+    "TS-094": ([GONE, store("a")], [GONE, store("b")]),
+    "TS-095": (
+        [records(begun(), then(1), then(2)), log(start=3)],
+        [records(begun(), then(1), then(2)), log(start=4)],
+    ),
+    "TS-096": ([DONE, log(start=4, local=4)], [DONE, log(start=3, local=4)]),
+    "TS-097": ([DONE, log(local=5)], [DONE, log(local=4)]),
+    "TS-098": ([DONE, log(end=3, local=3)], [DONE, log(end=4)]),
+    "TS-099": ([DONE, log(tiered=False)], [log(tiered=False)]),
+    "TS-100": (awaits("removed", "fail"), awaits("removed", "ok")),
+    "TS-101": (
+        described("metadata-topic", METADATA_TOPIC | {"partitions": 50}),
+        described("metadata-topic", METADATA_TOPIC),
+    ),
+    "TS-102": (by_hand("created_again", None, [0, 7]), by_hand("created_again", None, [0, 0])),
+}
