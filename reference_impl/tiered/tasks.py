@@ -16,7 +16,6 @@ from typing import Protocol
 from reference_impl.kafka.errors import KafkaError
 from reference_impl.ports.log_lines import Lines
 from reference_impl.replication.watching import Watched, until
-from reference_impl.tiered.storage import RemoteStorageException
 from reference_impl.tiered.tier import Tier
 
 
@@ -118,14 +117,14 @@ class TaskLoop(Watched):
             if self._task.has_work():
                 await (self._task.run() if self._pool is None else self._pool.run(self._task))
             self._attempt = 0
-        except RemoteStorageException as error:
-            return self._failed(error)
         except KafkaError:
             pass  # the log is out of service, and says so to whoever asks for it
+        except Exception as error:  # a plug-in may raise anything; its task goes on
+            return self._failed(error)
         local = self._kind is TaskKind.LOCAL
         return settings.local_check_interval_ms if local else settings.task_interval_ms
 
-    def _failed(self, error: RemoteStorageException) -> float:
+    def _failed(self, error: Exception) -> float:
         attempt = self._attempt
         self._attempt += 1
         self._tier.ports.log(
