@@ -6,10 +6,11 @@ since version 11, from any replica; it may be sent to a replica in its own rack 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from reference_impl.broker.fetch_reads import UNKNOWN, Asked, FetchReads, PartitionRead, refused
-from reference_impl.broker.fetch_sessions import Fetching, FetchSessions, Place
+from reference_impl.broker.fetch_sessions import Fetching, FetchSessions, Place, in_a_shard
 from reference_impl.broker.leaders import Leaders
 from reference_impl.broker.node import Node
 from reference_impl.broker.preferred_replicas import chooses_replicas, preferred_replica
@@ -44,7 +45,7 @@ class Fetches:
 
     async def __call__(self, context: Context, request: FetchRequest) -> FetchResponse:
         """Answer a Fetch request."""
-        if request.isolation_level not in _ISOLATIONS:
+        if not in_a_shard(request.session_id):
             return _refused(context, request, ErrorCode.unknown_server_error)
         asked = self._asked(context, request)
         uses_ids = context.version >= _FIRST_WITH_IDS
@@ -56,6 +57,8 @@ class Fetches:
             partitions=_places(request.topics, uses_ids),
             forgotten=_forgotten(request.forgotten_topics_data, uses_ids),
         )
+        if request.isolation_level not in _ISOLATIONS and await self._knows_any(fetching):
+            return _refused(context, request, ErrorCode.unknown_server_error)
         answers = await self._read(asked, fetching)
         return self._answer(context, request, fetching, answers, asked)
 
@@ -137,6 +140,14 @@ class Fetches:
             reader,
             lambda: preferred_replica(self._node, partition, asked.rack, offset),
         )
+
+    async def _knows_any(self, fetching: Fetching) -> bool:
+        """Whether there is anything to read; Kafka looks at the rest of a request only then."""
+        for place in fetching.partitions:
+            with suppress(KafkaError):
+                await self._find(place)
+                return True
+        return False
 
     async def _find(self, place: Place) -> LogicalPartition:
         name = place.topic

@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 
 NO_SESSION = 0
 INITIAL_EPOCH, FINAL_EPOCH = 0, -1
+SHARDS = 8
+"""Kafka divides the ids of sessions among so many caches."""
+
+
+def in_a_shard(session_id: int) -> bool:
+    """Whether there is a cache for an id; Kafka fails where there is none."""
+    of_each = LARGEST_EPOCH // SHARDS
+    return -of_each < session_id < of_each * SHARDS
 
 
 class Place(NamedTuple):
@@ -160,7 +168,7 @@ class FetchSessions:
             return NO_SESSION
         session_id = NO_SESSION
         while session_id == NO_SESSION or session_id in self._sessions:
-            session_id = 1 + self.rng.randrange(LARGEST_EPOCH)
+            session_id = 1 + self.rng.randrange(LARGEST_EPOCH // SHARDS * SHARDS - 1)
         now = self.clock.monotonic_ns()
         cached = {}
         for place, data in answers.items():
