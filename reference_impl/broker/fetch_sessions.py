@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 from reference_impl.broker.decisions import LARGEST_EPOCH, next_session_epoch, session_tells
-from reference_impl.kafka.errors import ErrorCode
+from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.ports import Clock, Rng
 
 if TYPE_CHECKING:
@@ -117,6 +117,8 @@ class FetchSessions:
         forgotten: list[Place],
     ) -> Fetching:
         """What a request means, with what its session remembers."""
+        if not in_a_shard(session_id):
+            raise KafkaError(ErrorCode.unknown_server_error)
         if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             self._sessions.pop(session_id, None)
             wants = epoch == INITIAL_EPOCH
