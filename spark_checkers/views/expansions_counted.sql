@@ -12,7 +12,8 @@ troubled AS (
   FROM looks l
   JOIN fault_windows w ON w.clock = l.clock AND w.since <= l.ended
     AND coalesce(w.until, 9223372036854775807) >= l.before_began
-    AND (w.fault NOT IN ('kill', 'restart', 'reimage') OR w.target LIKE '%controller%'
+    AND (w.fault NOT IN ('kill', 'restart', 'reimage', 'assumption-suspended')
+      OR w.target LIKE '%controller%'
       OR ',' || w.target || ',' LIKE '%,' || l.node_name || ',%')
   GROUP BY l.op, l.broker
 )
