@@ -22,6 +22,7 @@ LIFE_CYCLE = "life-cycle"  # the stage and its first topic
 LATE_S = 0.7  # shorter than a session
 CLASSIC = "classic"
 TOPICS = "topics"  # what needs no lever
+MEASURED = "metrics"  # what the metrics of nodes say of it
 SITUATIONS: Mapping[str, Strike] = MappingProxyType(
     {
         "broker-dies": Strike("kill", "broker-1"),
@@ -43,6 +44,7 @@ OF_TOPICS = (
     *("KFK-130", "KFK-131", "KFK-132", "KFK-133", "KFK-134", "KFK-135", "KFK-136"),
     *("KFK-139", "KFK-140", "KFK-142", "KFK-143", "KFK-144", "KFK-145", "KFK-147"),
 )
+OF_METRICS = ("KFK-210", "KFK-211", "KFK-212", "KFK-213")
 OF_LOSS = ("KFK-137", "KFK-138", "KFK-168")
 RULES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -69,7 +71,11 @@ def part_name(situation: str) -> str:
 
 def planned_parts() -> tuple[Part, ...]:
     """What needs no lever, and the situations that do."""
-    return Part(name=part_name(TOPICS), profile=CLASSIC, rules=OF_TOPICS), *(
+    parts = {TOPICS: OF_TOPICS, MEASURED: OF_METRICS}
+    return *(
+        Part(name=part_name(name), profile=CLASSIC, rules=rules, required=name == TOPICS)
+        for name, rules in parts.items()
+    ), *(
         Part(
             name=part_name(name),
             profile=CLASSIC,
@@ -132,6 +138,9 @@ class _Story:
     def settle(self) -> None:
         self.steps.append(_step(LAB, "settle"))
 
+    def measure(self) -> None:
+        self.steps.append(_step(LAB, "settle-and-measure"))
+
     def look(self) -> None:
         self.steps.append(_step(LAB, "look-at-topics"))
 
@@ -171,7 +180,7 @@ class _Story:
         self.admin("create-topic", name="swap", on=self.ids("ab;ba;ab"), min_isr=1)
         self.admin("create-topic", name="fewer", on=self.ids("abc;abc;abc"), min_isr=1)
         self.admin("create-topic", name="lossy", on=self.ids("ab;bc;ca"), min_isr=1, unclean=True)
-        self.settle()
+        self.measure()
         self.appends("three", 0, 1)
         self.appends("two", 0, 1)
         self.appends("x", 0, 1, 10)
@@ -197,7 +206,7 @@ class _Story:
     def broker_dies(self) -> None:
         """One of three: what has too few replicas takes nothing, what is to go there waits."""
         self.fault("kill", "c")
-        self.settle()
+        self.measure()
         self.appends("three", 0, 2)
         self.appends("two", 0, 1, 2)
         self.appends("loose", 1)
@@ -220,7 +229,7 @@ class _Story:
         self.settle()
         self.appends("two", 1)
         self.heal("kill", "c")
-        self.settle()
+        self.measure()
         self.admin("configure", topic="two", min_isr=2)
         self.elect("three", 2)
         self.elect("two", 2)
@@ -261,7 +270,7 @@ class _Story:
         self.fault("kill", "b")
         self.settle()
         self.fault("kill", "a")
-        self.settle()
+        self.measure()
         self.appends("three", 0, 2)
         self.heal("kill", "b")
         self.settle()
@@ -310,7 +319,7 @@ class _Story:
         """A topic is gone for every broker; one with its name is another topic."""
         self.admin("delete-topic", topic="x")
         self.admin("delete-topic", topic="two")
-        self.settle()
+        self.measure()
         self.admin("create-topic", name="x", partitions=4, factor=3, min_isr=1)
         self.admin("create-topic", name="two", on=self.ids("ba;cb"), min_isr=2)
         self.settle()
@@ -320,7 +329,7 @@ class _Story:
     def end(self) -> None:
         """All is healed; what was written is read."""
         self.steps.append(_step(NEMESIS, "heal-all"))
-        self.settle()
+        self.measure()
         self.admin("read-all-of")
         self.steps += [_step(LAB, verb) for verb in ("converge", "progress", "read-all")]
 

@@ -13,6 +13,7 @@ from harness.clients.raw import RawClient
 from harness.deployments.deploy import deploy
 from harness.deployments.deployment import Deployment
 from harness.sut.lever_sets import reach
+from harness.workloads.measured import METRICS
 from nemesis import faults as nemesis
 from nemesis.offered import not_offered
 
@@ -58,11 +59,14 @@ def out_of_reach(on: Deployment) -> dict[str, str]:
     """What of the stage cannot be played on a deployment, with the reason."""
     reason = _no_topics(on)
     if reason is not None:
-        return dict.fromkeys((life_cycle.TOPICS, *life_cycle.SITUATIONS), reason)
+        parts = (life_cycle.TOPICS, life_cycle.MEASURED, *life_cycle.SITUATIONS)
+        return dict.fromkeys(parts, reason)
     asked = {
         name: not_offered(on, nemesis.FAULTS[strike.fault], strike.target)
         for name, strike in life_cycle.SITUATIONS.items()
     }
+    unmeasured = None if METRICS in on.probes else "its nodes have no page of metrics"
+    asked[life_cycle.MEASURED] = unmeasured
     steered = {} if on.world == "sim" else life_cycle.STEERED
     return {name: why for name, why in (asked | steered).items() if why is not None}
 

@@ -12,6 +12,7 @@ from conformance.mutants import (
     boundary_races,
     boundary_sql,
     edges,
+    metrics,
     recovery,
     replicas,
     replication,
@@ -26,7 +27,7 @@ from reference_impl.decisions import Mutant, SqlMutant
 from reference_impl.mutant_files import load_mutants
 
 AnyMutant = Mutant | SqlMutant
-CLUSTER = (replication, replication_logs, replicas, admission, serving, recovery, edges)
+CLUSTER = (replication, replication_logs, replicas, admission, serving, recovery, edges, metrics)
 TIERED = (tiered, tiered_faults, tiered_lineages)  # each shown by a stage
 WIRE = (wire,)  # which recorded sequences show
 PROGRAMS = Path(__file__).parents[1] / "programs"  # NAME.steps

@@ -26,6 +26,7 @@ class KnownTopic:
     partitions: int
     unclean: bool = False
     gone: bool = False
+    adopted: bool = False  # it was there already; nothing is known of what was asked for
     targets: dict[int, tuple[int, ...]] = field(default_factory=dict)  # of reassignments
     elected: list[int] = field(default_factory=list)  # partitions whose preferred leader was
 
@@ -57,6 +58,8 @@ def is_settled(look: Look, known: Sequence[KnownTopic], down: Collection[int]) -
 def _topic_settled(told: ToldTopic | None, topic: KnownTopic, down: Collection[int]) -> bool:
     if topic.gone:
         return told is None or told.error == UNKNOWN_TOPIC
+    if topic.adopted:
+        return told is not None and not told.error
     if told is None or told.error or sorted(told.partitions) != list(range(topic.partitions)):
         return False
     return all(

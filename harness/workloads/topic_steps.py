@@ -6,6 +6,7 @@
     admin  elect           topic=m partition=0 how=preferred
     admin  append-to       topic=m partition=0 acks=-1
     lab    settle                                                 until all is as it has to be
+    lab    settle-and-measure                                     the same, and read all metrics
     lab    look-at-topics                                         once, at this moment
 
 A step about a topic that could not be created does nothing. A cluster that does not settle is asked
@@ -20,6 +21,7 @@ from typing import Any, ClassVar
 
 from harness.steps.step import ADMIN, LAB, Step
 from harness.steps.vocabulary import Vocabulary, verb
+from harness.workloads.measured import METRICS
 from harness.workloads.partition_phases import SKIPPED, UNSOUND
 from harness.workloads.settled import KnownTopic
 from harness.workloads.topics import Topics
@@ -141,6 +143,19 @@ class SettleSteps(_Spared):
         end = recorder.phase(self._campaign, SETTLE, bound_s=self._bound_s)
         settled, looks = await self._topics.settle(self._bound_s)
         self._topics.unsound = not settled
+        end(settled=settled, looks=looks)
+
+    @verb(drawn=False)
+    async def settle_and_measure(self, step: Step) -> None:
+        """The same for all topics that there are, and read the metrics of all nodes, if any."""
+        on = self._topics.on
+        if METRICS in on.probes:
+            await self._topics.adopt()
+        end = on.recorder.phase(self._campaign, SETTLE, bound_s=self._bound_s)
+        settled, looks = await self._topics.settle(self._bound_s)
+        self._topics.unsound = not settled
+        if settled and METRICS in on.probes:
+            looks += await self._topics.measure(self._bound_s)
         end(settled=settled, looks=looks)
 
     @verb(drawn=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from typing import Any
 
 from harness.clients import topic_admin
@@ -19,6 +20,7 @@ from harness.clients.topic_admin import ToldTopic
 from harness.deployments.deployment import Deployment
 from harness.history import classify
 from harness.history.outcome import Outcome
+from harness.workloads.measured import METRICS, is_measured
 from harness.workloads.partition_log import PartitionClients
 from harness.workloads.settled import UNKNOWN_TOPIC, Fenced, KnownTopic, Look, Told, is_settled
 
@@ -219,6 +221,32 @@ class Topics:
                     return not last, looks
             await asyncio.sleep(PAUSE_S * self.on.pace)
 
+    async def adopt(self) -> None:
+        """Look at all topics of the cluster from now on, whoever created them."""
+        for broker in self.up[:1]:
+            with suppress(*_LOST):
+                told = await self._over(broker, self._describe_all)
+                self._known += [
+                    KnownTopic(
+                        called=name, name=name, partitions=len(topic.partitions), adopted=True
+                    )
+                    for name, topic in told.items()
+                    if name not in self._names()
+                ]
+
+    async def measure(self, bound_s: float) -> int:
+        """Record the metrics of all nodes once they fit what is told, or the bound is over."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + bound_s
+        looks = 0
+        while True:
+            looks += 1
+            rows = await self.on.probe(METRICS)
+            if loop.time() >= deadline or is_measured(rows, await self._look(), self._known):
+                self.on.recorder.probe(METRICS, rows)
+                return looks
+            await asyncio.sleep(PAUSE_S * self.on.pace)
+
     async def look(self) -> Look:
         """Ask every broker that is up, and record what it says."""
         self.looks += 1
@@ -258,6 +286,9 @@ class Topics:
 
     def _describe(self, client: RawClient) -> Awaitable[Told]:
         return topic_admin.describe_topics(client, self._names(), timeout_s=LOOK_S * self.on.pace)
+
+    def _describe_all(self, client: RawClient) -> Awaitable[Told]:
+        return topic_admin.describe_topics(client, [], timeout_s=LOOK_S * self.on.pace)
 
     def _describe_cluster(self, client: RawClient) -> Awaitable[Outcome]:
         return topic_admin.describe_cluster(client, timeout_s=LOOK_S * self.on.pace)

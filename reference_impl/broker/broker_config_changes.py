@@ -16,8 +16,8 @@ from reference_impl.metadata.effective import BrokerLayers
 from reference_impl.metadata.image import Image
 from reference_impl.metadata.records import ResourceType
 
-SET, DELETE, _APPEND, _SUBTRACT = range(4)
-_WORDS = {_APPEND: "append", _SUBTRACT: "subtract"}
+SET, DELETE, APPEND, SUBTRACT = range(4)
+_WORDS = {APPEND: "append", SUBTRACT: "subtract"}
 _ONLY_PER_LISTENER = ("ssl.keystore.", "ssl.truststore.", "ssl.key.password")
 
 
@@ -82,7 +82,7 @@ def _operate(configs: dict[str, str], config: ConfigChange) -> None:
     old = configs.get(config.name, key.default) or ""
     parts = [part for part in old.split(",") if part]
     given = value.split(",")
-    if operation == _APPEND:
+    if operation == APPEND:
         parts += [part for part in given if part not in parts]
     else:
         parts = [part for part in parts if part not in given]

@@ -13,14 +13,18 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from reference_impl.broker.answering import answering
 from reference_impl.broker.broker_config_changes import (
+    APPEND,
     DELETE,
+    SUBTRACT,
     ConfigChange,
     check_broker_change,
     check_node_id,
 )
 from reference_impl.broker.described_configs import (
     broker_configs,
+    client_metrics_configs,
     cluster_configs,
+    group_configs,
     static_configs,
     topic_configs,
 )
@@ -48,13 +52,20 @@ _MALFORMED = (
     "This most likely occurs because of a request being malformed by the client library or the "
     "message was sent to an incompatible broker. See the broker logs for more details."
 )
+_NAMELESS = {
+    int(ResourceType.BROKER_LOGGER): "Broker id must not be empty",
+    int(ResourceType.CLIENT_METRICS): "Client metrics subscription name must not be empty",
+    int(ResourceType.GROUP): "Group name must not be empty",
+}
+ROOT_LOGGER = "root"
+LOG_LEVELS = ("DEBUG", "ERROR", "FATAL", "INFO", "TRACE", "WARN")
 _DESCRIBABLE = tuple(ResourceType)[1:]
 
 
 async def describe_configs(
     node: Node, context: Context, request: DescribeConfigsRequest
 ) -> DescribeConfigsResponse:
-    """DescribeConfigs: of topics, of this broker, of all brokers."""
+    """DescribeConfigs: of topics, this broker, all brokers, groups, client metrics."""
     resources = request.resources
     answer = DESCRIBE_CONFIGS.response()
     all_known = all(resource.resource_type in _DESCRIBABLE for resource in resources)
@@ -80,6 +91,8 @@ def _described(
     node: Node, resource: DescribeConfigsRequest.DescribeConfigsResource, with_synonyms: bool
 ) -> list[DescribeConfigsResponse.DescribeConfigsResourceResult]:
     name = resource.resource_name
+    if not name and resource.resource_type in _NAMELESS:
+        raise KafkaError(ErrorCode.invalid_request, _NAMELESS[resource.resource_type])
     layers = BrokerLayers.of(node.image, node.settings.node_id, static_configs(node.settings))
     match resource.resource_type:
         case ResourceType.TOPIC:
@@ -93,16 +106,14 @@ def _described(
                 return cluster_configs(layers, with_synonyms=with_synonyms)
             _check_described_id(node, name, " or empty string,")
             return broker_configs(layers, with_synonyms=with_synonyms)
-        case ResourceType.BROKER_LOGGER:
-            if not name:
-                raise KafkaError(ErrorCode.invalid_request, "Broker id must not be empty")
-            _check_described_id(node, name, "")
-        case ResourceType.CLIENT_METRICS if not name:
-            why = "Client metrics subscription name must not be empty"
-            raise KafkaError(ErrorCode.invalid_request, why)
-        case ResourceType.GROUP if not name:
-            raise KafkaError(ErrorCode.invalid_request, "Group name must not be empty")
-    return []  # there are neither loggers nor groups nor client metrics to tell of
+        case ResourceType.CLIENT_METRICS:
+            own = node.image.config(ResourceType.CLIENT_METRICS, name)
+            return client_metrics_configs(own, with_synonyms=with_synonyms)
+        case ResourceType.GROUP:
+            own = node.image.config(ResourceType.GROUP, name)
+            return group_configs(own, layers, with_synonyms=with_synonyms)
+    _check_described_id(node, name, "")
+    return []  # there are no loggers to tell of
 
 
 def _check_described_id(node: Node, name: str, also: str) -> None:
@@ -233,8 +244,29 @@ def _check_change(node: Node, asked: _Asked, *, incremental: bool) -> None:
         check_broker_change(node.image, node.layers, name, asked.changes, incremental=incremental)
     elif kind == ResourceType.BROKER_LOGGER and incremental:
         check_node_id(node.settings.node_id, name, "node id. Expected")
+        for change in asked.changes:
+            _check_logger(change)
     elif kind not in (ResourceType.TOPIC, ResourceType.CLIENT_METRICS, ResourceType.GROUP):
         raise KafkaError(ErrorCode.invalid_request, f"Unknown resource type {kind}")
+
+
+def _check_logger(change: ConfigChange) -> None:
+    """There is one logger, with one level that is always on."""
+    if change.operation in (APPEND, SUBTRACT):
+        word = "APPEND" if change.operation == APPEND else "SUBTRACT"
+        why = f"{word} operation is not allowed for the BROKER_LOGGER resource"
+        raise KafkaError(ErrorCode.invalid_request, why)
+    if change.name != ROOT_LOGGER:
+        raise KafkaError(ErrorCode.invalid_config, f"Logger {change.name} does not exist!")
+    if change.operation == DELETE:
+        why = f"Removing the log level of the {ROOT_LOGGER} logger is not allowed"
+        raise KafkaError(ErrorCode.invalid_request, why)
+    if change.value not in LOG_LEVELS:
+        why = (
+            f"Cannot set the log level of {change.name} to {change.value} as it is not a supported "
+            f"log level. Valid log levels are {', '.join(LOG_LEVELS)}"
+        )
+        raise KafkaError(ErrorCode.invalid_config, why)
 
 
 HANDLERS = (

@@ -13,6 +13,8 @@ from reference_impl.broker.settings import BrokerSettings
 from reference_impl.kafka.apis import DESCRIBE_CONFIGS
 from reference_impl.metadata.configs import (
     BROKER_CONFIGS,
+    CLIENT_METRICS_CONFIGS,
+    GROUP_CONFIGS,
     TOPIC_CONFIGS,
     ConfigKey,
     ConfigSource,
@@ -21,6 +23,7 @@ from reference_impl.metadata.configs import (
     text_of,
 )
 from reference_impl.metadata.effective import SYNONYMS, BrokerLayers, broker_synonyms, topic_values
+from reference_impl.metadata.group_configs import default_name
 
 if TYPE_CHECKING:
     from reference_impl.kafka.messages import DescribeConfigsResponse
@@ -96,6 +99,46 @@ def cluster_configs(
             _entry(key, text, synonyms, read_only=not key.dynamic, with_synonyms=with_synonyms)
         )
     return shown
+
+
+def group_configs(
+    own: Mapping[str, str], layers: BrokerLayers, *, with_synonyms: bool
+) -> list[DescribeConfigsResponse.DescribeConfigsResourceResult]:
+    """Every configuration of a group with these of its own."""
+    shown = []
+    for name, key in GROUP_CONFIGS.items():
+        under = default_name(name)
+        synonyms = _own(name, own, ConfigSource.GROUP)
+        if under == name:
+            default = _Synonym(name=name, value=key.default, source=ConfigSource.DEFAULT)
+            synonyms.append(default)
+        else:
+            synonyms += _broker_synonyms(under, layers)
+        text = synonyms[0].value
+        shown.append(_entry(key, text, synonyms, read_only=False, with_synonyms=with_synonyms))
+    return shown
+
+
+def client_metrics_configs(
+    own: Mapping[str, str], *, with_synonyms: bool
+) -> list[DescribeConfigsResponse.DescribeConfigsResourceResult]:
+    """Every configuration of a subscription of client metrics with these of its own."""
+    return [
+        _entry(
+            key,
+            own.get(name, key.default),
+            _own(name, own, ConfigSource.CLIENT_METRICS),
+            read_only=False,
+            with_synonyms=with_synonyms,
+        )
+        for name, key in CLIENT_METRICS_CONFIGS.items()
+    ]
+
+
+def _own(
+    name: str, own: Mapping[str, str], source: ConfigSource
+) -> list[DescribeConfigsResponse.DescribeConfigsSynonym]:
+    return [_Synonym(name=name, value=own[name], source=source)] if name in own else []
 
 
 def _unknown(name: str) -> ConfigKey:

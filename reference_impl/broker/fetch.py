@@ -6,7 +6,10 @@ since version 11, from any replica; it may be sent to a replica in its own rack 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from reference_impl.broker.fetch_reads import UNKNOWN, Asked, FetchReads, PartitionRead, refused
 from reference_impl.broker.fetch_sessions import Fetching, FetchSessions, Place
@@ -23,7 +26,8 @@ from reference_impl.replication.decisions import Reader
 if TYPE_CHECKING:
     from reference_impl.kafka.messages import FetchRequest, FetchResponse
 
-CONSUMER = -1
+NO_ID = UUID(int=0)
+FUTURE_REPLICA = -3  # a broker that copies a log to another of its disks; others below 0 consume
 _FIRST_WITH_IDS = 13
 _FIRST_FROM_FOLLOWERS = 11
 _FIRST_WITH_LEADERS = 16
@@ -44,11 +48,19 @@ class Fetches:
 
     async def __call__(self, context: Context, request: FetchRequest) -> FetchResponse:
         """Answer a Fetch request."""
-        if request.isolation_level not in _ISOLATIONS:
-            return _refused(context, request, ErrorCode.unknown_server_error)
         asked = self._asked(context, request)
+        try:
+            fetching = self._begin(context, request, asked)
+            if request.isolation_level not in _ISOLATIONS and await self._knows_any(fetching):
+                raise KafkaError(ErrorCode.unknown_server_error)
+        except KafkaError as error:
+            return _refused(context, request, error.code)
+        answers = await self._read(asked, fetching)
+        return self._answer(context, request, fetching, answers, asked)
+
+    def _begin(self, context: Context, request: FetchRequest, asked: Asked) -> Fetching:
         uses_ids = context.version >= _FIRST_WITH_IDS
-        fetching = self._sessions.begin(
+        return self._sessions.begin(
             session_id=request.session_id,
             epoch=request.session_epoch,
             uses_ids=uses_ids,
@@ -56,8 +68,6 @@ class Fetches:
             partitions=_places(request.topics, uses_ids),
             forgotten=_forgotten(request.forgotten_topics_data, uses_ids),
         )
-        answers = await self._read(asked, fetching)
-        return self._answer(context, request, fetching, answers, asked)
 
     def _asked(self, context: Context, request: FetchRequest) -> Asked:
         replica, epoch = request.replica_id, -1
@@ -71,9 +81,9 @@ class Fetches:
             replica_id=replica,
             replica_epoch=epoch,
             version=context.version,
-            kind=Reader.FOLLOWER if replica >= 0 else consumer,
+            kind=Reader.FOLLOWER if replica >= 0 or replica == FUTURE_REPLICA else consumer,
             only_leader=replica >= 0
-            or (replica == CONSUMER and context.version < _FIRST_FROM_FOLLOWERS),
+            or (replica != FUTURE_REPLICA and context.version < _FIRST_FROM_FOLLOWERS),
             rack=request.rack_id if context.version >= _FIRST_FROM_FOLLOWERS else "",
             max_bytes=largest,
             min_bytes=min(request.min_bytes, largest),
@@ -143,6 +153,14 @@ class Fetches:
             lambda: preferred_replica(self._node, partition, asked.rack, offset),
         )
 
+    async def _knows_any(self, fetching: Fetching) -> bool:
+        """Whether there is anything to read; Kafka looks at the rest of a request only then."""
+        for place in fetching.partitions:
+            with suppress(KafkaError):
+                await self._find(place)
+                return True
+        return False
+
     async def _find(self, place: Place) -> LogicalPartition:
         name = place.topic
         if name is None:
@@ -164,6 +182,8 @@ class Fetches:
         error, session_id, told = self._sessions.end(fetching, answers, request.session_epoch)
         leaders = Leaders(self._node.image, FETCH.response)
         topics: list[FetchResponse.FetchableTopicResponse] = []
+        if _loses_its_topic(told):
+            return _refused(context, request, ErrorCode.unknown_server_error)
         for place, data in told.items():
             if context.version >= _FIRST_WITH_LEADERS and data.error_code in _WRONG_LEADER:
                 name = self._node.image.topic_ids.get(place.topic_id, "")
@@ -183,6 +203,11 @@ class Fetches:
             node_endpoints=[] if asked.follower else leaders.endpoints,
         )
         return response
+
+
+def _loses_its_topic(told: Iterable[Place]) -> bool:
+    """Whether a partition of a topic without id and name is followed by any: Kafka fails there."""
+    return any(one.topic is None and one.topic_id == NO_ID for one in list(told)[:-1])
 
 
 _ISOLATIONS = (0, 1)

@@ -56,7 +56,7 @@ class Asked:
     @property
     def follower(self) -> bool:
         """Whether a broker asks, for its replica."""
-        return self.kind is Reader.FOLLOWER
+        return self.replica_id >= 0
 
 
 class PartitionRead:

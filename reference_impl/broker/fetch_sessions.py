@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 from reference_impl.broker.decisions import LARGEST_EPOCH, next_session_epoch, session_tells
-from reference_impl.kafka.errors import ErrorCode
+from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.ports import Clock, Rng
 
 if TYPE_CHECKING:
@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 
 NO_SESSION = 0
 INITIAL_EPOCH, FINAL_EPOCH = 0, -1
+SHARDS = 8
+"""Kafka divides the ids of sessions among so many caches."""
+
+
+def in_a_shard(session_id: int) -> bool:
+    """Whether there is a cache for an id; Kafka fails where there is none."""
+    of_each = LARGEST_EPOCH // SHARDS
+    return -of_each < session_id < of_each * SHARDS
 
 
 class Place(NamedTuple):
@@ -109,6 +117,8 @@ class FetchSessions:
         forgotten: list[Place],
     ) -> Fetching:
         """What a request means, with what its session remembers."""
+        if not in_a_shard(session_id):
+            raise KafkaError(ErrorCode.unknown_server_error)
         if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             self._sessions.pop(session_id, None)
             wants = epoch == INITIAL_EPOCH
@@ -160,7 +170,7 @@ class FetchSessions:
             return NO_SESSION
         session_id = NO_SESSION
         while session_id == NO_SESSION or session_id in self._sessions:
-            session_id = 1 + self.rng.randrange(LARGEST_EPOCH)
+            session_id = 1 + self.rng.randrange(LARGEST_EPOCH // SHARDS * SHARDS - 1)
         now = self.clock.monotonic_ns()
         cached = {}
         for place, data in answers.items():

@@ -83,16 +83,13 @@ async def list_offsets(
             answers[key].error_code = _code(found, context.version)
         else:
             answers[key].timestamp, answers[key].offset, answers[key].leader_epoch = found
+    topics: dict[str, list[ListOffsetsResponse.ListOffsetsPartitionResponse]] = {}
+    for (name, _), answer in answers.items():
+        topics.setdefault(name, []).append(answer)
     return LIST_OFFSETS.response(
         topics=[
-            LIST_OFFSETS.response.ListOffsetsTopicResponse(
-                name=topic.name,
-                partitions=[
-                    answers[topic.name, index]
-                    for index in dict.fromkeys(one.partition_index for one in topic.partitions)
-                ],
-            )
-            for topic in request.topics
+            LIST_OFFSETS.response.ListOffsetsTopicResponse(name=name, partitions=partitions)
+            for name, partitions in topics.items()
         ]
     )
 

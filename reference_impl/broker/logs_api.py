@@ -50,29 +50,32 @@ async def offset_for_leader_epoch(
 async def delete_records(
     node: Node, context: Context, request: DeleteRecordsRequest
 ) -> DeleteRecordsResponse:
-    """Move log starts up; answered once every replica that is alive has followed."""
+    """Move log starts up; answered once every replica that is alive has followed.
+
+    A partition that is named twice is named once, with the last of its offsets.
+    """
     response = DELETE_RECORDS.response
     pending: list[
         tuple[LogicalPartition, int, DeleteRecordsResponse.DeleteRecordsPartitionResult]
     ] = []
-    topics = []
-    for topic in request.topics:
-        answers = []
-        for one in topic.partitions:
-            answer = response.DeleteRecordsPartitionResult(
-                partition_index=one.partition_index, low_watermark=-1
-            )
-            try:
-                partition = await node.partitions.find(topic.name, one.partition_index)
-                partition.check(-1, only_leader=False)
-                if topic.name in INTERNAL_TOPICS:
-                    raise KafkaError(ErrorCode.invalid_topic_exception)
-                wanted = await partition.delete_records(one.offset)
-                pending.append((partition, wanted, answer))
-            except KafkaError as error:
-                answer.error_code = error.code
-            answers.append(answer)
-        topics.append(response.DeleteRecordsTopicResult(name=topic.name, partitions=answers))
+    asked = {
+        (topic.name, one.partition_index): one.offset
+        for topic in request.topics
+        for one in topic.partitions
+    }
+    topics: dict[str, list[DeleteRecordsResponse.DeleteRecordsPartitionResult]] = {}
+    for (name, index), offset in asked.items():
+        answer = response.DeleteRecordsPartitionResult(partition_index=index, low_watermark=-1)
+        topics.setdefault(name, []).append(answer)
+        try:
+            partition = await node.partitions.find(name, index)
+            partition.check(-1, only_leader=False)
+            if name in INTERNAL_TOPICS:
+                raise KafkaError(ErrorCode.invalid_topic_exception)
+            wanted = await partition.delete_records(offset)
+            pending.append((partition, wanted, answer))
+        except KafkaError as error:
+            answer.error_code = error.code
 
     def followed() -> bool:
         return all(partition.deleted(wanted) is not None for partition, wanted, _ in pending)
@@ -84,7 +87,12 @@ async def delete_records(
         ended = partition.deleted(wanted)
         answer.error_code = ErrorCode.request_timed_out if ended is None else ended
         answer.low_watermark = partition.low_watermark()
-    return response(topics=topics)
+    return response(
+        topics=[
+            response.DeleteRecordsTopicResult(name=name, partitions=answers)
+            for name, answers in topics.items()
+        ]
+    )
 
 
 async def describe_log_dirs(

@@ -269,12 +269,17 @@ async def describe_topic_partitions(
         first = cursor.partition_index if cursor is not None and name == start else 0
         described = _described(image, name, first, left)
         answer.topics.append(described)
+        end = _int32(first + left)
         left -= len(described.partitions)
-        end = first + len(described.partitions)
         if name in image.topics and end < len(image.topics[name].partitions):
             answer.next_cursor = _Described.Cursor(topic_name=name, partition_index=end)
             break
     return answer
+
+
+def _int32(number: int) -> int:
+    """A sum of Java's integers: a cursor near the largest one ends below the least."""
+    return (number + 2**31) % 2**32 - 2**31
 
 
 def _not_described(names: Iterable[str], code: ErrorCode) -> DescribeTopicPartitionsResponse:

@@ -7,7 +7,7 @@ request.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 from reference_impl.broker.leaders import Leaders
@@ -55,51 +55,112 @@ async def produce(
     """Answer a Produce request; later, if replicas have to have it first."""
     leaders = Leaders(node.image, PRODUCE.response)
     pending: list[tuple[Pending, Answer]] = []
-    topics = []
+    answers: dict[_Place, Answer] = {}
     failed = False
     whole = _refused_as_a_whole(request)
     refusals = None if whole else await _verified(node, verifier, context, request)
-    for topic in request.topic_data:
-        name = _name(node, topic)
-        answers = []
-        for data in topic.partition_data:
-            answer = PRODUCE.response.PartitionProduceResponse(
-                index=data.index, base_offset=-1, log_append_time_ms=-1, log_start_offset=-1
-            )
-            try:
-                if whole is not None:
-                    raise whole
-                partition = await _find(node, context, name, request.acks, data)
-                _check_verified(refusals, (name, data.index))
-                verified = refusals is not None
-                made = await _append(partition, request.acks, data.records or b"", answer, verified)
-                pending.append((made, answer))
-            except KafkaError as error:
-                failed = True
-                _refuse(answer, error, with_words=error is whole)
-                if error.code is ErrorCode.not_leader_or_follower:
-                    leaders.name(answer, node.image.topics.get(name), data.index)
-            answers.append(answer)
-        if not answers:
-            continue
-        topics.append(
-            PRODUCE.response.TopicProduceResponse(
-                name=topic.name, topic_id=topic.topic_id, partition_responses=answers
-            )
+    for place, asked in _told_apart(node, context, request, whole).items():
+        answer = answers[place] = PRODUCE.response.PartitionProduceResponse(
+            index=place.partition, base_offset=-1, log_append_time_ms=-1, log_start_offset=-1
         )
+        if asked.data is not None:
+            try:
+                partition = await _find(node, context, asked.name, request.acks, asked.data)
+                _check_verified(refusals, (asked.name, place.partition))
+                records = asked.data.records or b""
+                told = (
+                    answer if asked.error is None else PRODUCE.response.PartitionProduceResponse()
+                )
+                verified = refusals is not None
+                made = await _append(partition, request.acks, records, told, verified)
+                pending.append((made, told))
+            except KafkaError as error:
+                asked = asked._replace(error=asked.error or error)
+        if asked.error is not None:
+            failed = True
+            _refuse(answer, asked.error, with_words=asked.error is whole)
+            if asked.error.code is ErrorCode.not_leader_or_follower:
+                leaders.name(answer, node.image.topics.get(asked.name), place.partition)
     if request.acks == 0:
         if failed:
             raise ConnectionResetError("an append without acknowledgement failed")
         return None
     endpoints = leaders.endpoints if context.version >= _FIRST_WITH_LEADERS else []
-    response: ProduceResponse = PRODUCE.response(responses=topics, node_endpoints=endpoints)
+    response: ProduceResponse = PRODUCE.response(
+        responses=_by_topic(answers), node_endpoints=endpoints
+    )
     return _settling(pending, response, timeout_s=max(0, request.timeout_ms) / 1000)
+
+
+class _Place(NamedTuple):
+    """A partition as a request names it."""
+
+    topic: tuple[str, UUID]
+    partition: int
+
+
+def _by_topic(answers: dict[_Place, Answer]) -> list[ProduceResponse.TopicProduceResponse]:
+    topics: dict[tuple[str, UUID], list[Answer]] = {}
+    for place, answer in answers.items():
+        topics.setdefault(place.topic, []).append(answer)
+    return [
+        PRODUCE.response.TopicProduceResponse(
+            name=name, topic_id=topic_id, partition_responses=partitions
+        )
+        for (name, topic_id), partitions in topics.items()
+    ]
+
+
+class _AskedFor(NamedTuple):
+    """What a request wants of a partition: what is appended, and why it is refused."""
+
+    name: str
+    data: ProduceRequest.PartitionProduceData | None
+    error: KafkaError | None
+
+
+def _told_apart(
+    node: Node, context: Context, request: ProduceRequest, whole: KafkaError | None
+) -> dict[_Place, _AskedFor]:
+    """Each partition once, as Kafka has it: of batches for the same one only the last counts.
+
+    What is wrong with one of them is what is answered, and the last that is not wrong is appended
+    all the same.
+    """
+    found: dict[_Place, _AskedFor] = {}
+    for topic in request.topic_data:
+        name = _name(node, topic)
+        for data in topic.partition_data:
+            place = _Place((topic.name, topic.topic_id), data.index)
+            before = found.get(place, _NOTHING)
+            try:
+                if whole is not None:
+                    raise whole
+                _check(node, context, name, data)
+                found[place] = _AskedFor(name, data, before.error)
+            except KafkaError as error:
+                found[place] = _AskedFor(name, before.data, error)
+    return found
+
+
+_NOTHING = _AskedFor("", None, None)
 
 
 def _name(node: Node, topic: ProduceRequest.TopicProduceData) -> str:
     if topic.topic_id == NO_ID:
         return str(topic.name)
     return node.image.topic_ids.get(topic.topic_id, "")
+
+
+def _check(
+    node: Node, context: Context, name: str, data: ProduceRequest.PartitionProduceData
+) -> None:
+    """What Kafka checks of each entry before it looks at a log."""
+    if not name and context.version >= _FIRST_WITH_IDS:
+        raise KafkaError(ErrorCode.unknown_topic_id)
+    if node.image.partition(name, data.index) is None:
+        raise KafkaError(ErrorCode.unknown_topic_or_partition)
+    _check_one_batch(data.records, context.version)
 
 
 async def _find(
@@ -109,12 +170,7 @@ async def _find(
     acks: int,
     data: ProduceRequest.PartitionProduceData,
 ) -> LogicalPartition:
-    """The partition, once everything that Kafka checks before its log has been checked."""
-    if not name and context.version >= _FIRST_WITH_IDS:
-        raise KafkaError(ErrorCode.unknown_topic_id)
-    if node.image.partition(name, data.index) is None:
-        raise KafkaError(ErrorCode.unknown_topic_or_partition)
-    _check_one_batch(data.records, context.version)
+    """The partition, if it may be appended to."""
     if acks not in _ACKS:
         raise KafkaError(ErrorCode.invalid_required_acks)
     if name in INTERNAL_TOPICS and context.client_id != "__admin_client":

@@ -16,8 +16,15 @@ from reference_impl.controller.decisions import list_config_after
 from reference_impl.kafka.altered_configs import Altered, altered_configs
 from reference_impl.kafka.apis import ALTER_CONFIGS, INCREMENTAL_ALTER_CONFIGS
 from reference_impl.kafka.errors import ErrorCode, KafkaError
-from reference_impl.metadata.configs import BROKER_CONFIGS, TOPIC_CONFIGS, ConfigError, ConfigType
+from reference_impl.metadata.configs import (
+    BROKER_CONFIGS,
+    TOPIC_CONFIGS,
+    ConfigError,
+    ConfigKey,
+    ConfigType,
+)
 from reference_impl.metadata.effective import check_topic_configs
+from reference_impl.metadata.group_configs import check_client_metrics, check_group_configs
 from reference_impl.metadata.records import (
     ConfigSet,
     MetadataRecord,
@@ -60,6 +67,11 @@ class Operation(IntEnum):
 
 
 _OPERATIONS = frozenset(Operation)
+_TABLES: Mapping[int, Mapping[str, ConfigKey]] = {
+    ResourceType.TOPIC: TOPIC_CONFIGS,
+    ResourceType.BROKER: BROKER_CONFIGS,
+}
+"""Where lists are known to be lists; Kafka's controller knows none of groups and client metrics."""
 
 
 def new_topic_configs(cluster: Cluster, topic: str, configs: Mapping[str, str]) -> list[ConfigSet]:
@@ -158,8 +170,7 @@ def _operated(
         return config.value
     if operation is Operation.DELETE:
         return None
-    table = TOPIC_CONFIGS if resource_type == ResourceType.TOPIC else BROKER_CONFIGS
-    key = table.get(config.name)
+    key = _TABLES.get(resource_type, {}).get(config.name)
     if key is None or key.type is not ConfigType.LIST:
         raise KafkaError(
             ErrorCode.invalid_config,
@@ -226,8 +237,12 @@ def _check_resource(cluster: Cluster, resource: Resource, configs: Mapping[str, 
             raise KafkaError(ErrorCode.invalid_config, str(error)) from None
     elif resource_type == ResourceType.BROKER:
         _check_broker_name(name)
-    elif resource_type == ResourceType.GROUP and not name:
-        raise KafkaError(ErrorCode.invalid_request, "Default group resources are not allowed.")
+    elif resource_type == ResourceType.GROUP:
+        if not name:
+            raise KafkaError(ErrorCode.invalid_request, "Default group resources are not allowed.")
+        check_group_configs(configs, {**cluster.properties, **cluster.layers().cluster})
+    elif resource_type == ResourceType.CLIENT_METRICS:
+        check_client_metrics(name, configs)
 
 
 def _check_broker_name(name: str) -> None:

@@ -28,7 +28,7 @@ _KINDS = {PREFERRED: Election.PREFERRED, UNCLEAN: Election.UNCLEAN}
 
 def elect_leaders(cluster: Cluster, request: ElectLeadersRequest) -> Outcome[ElectLeadersResponse]:
     """ElectLeaders: for the partitions named, or for all that have not the leader asked for."""
-    if request.election_type not in _KINDS:
+    if request.election_type not in _KINDS and request.topic_partitions != []:
         why = f"Unknown election type {request.election_type}"
         return Outcome(answer=_all_refused(request, ErrorCode.invalid_request, why))
     every = request.topic_partitions is None

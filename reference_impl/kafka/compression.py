@@ -14,12 +14,7 @@ from contextlib import contextmanager
 from typing import Final
 
 import cramjam
-from aiokafka.codec import (  # type: ignore[import-untyped]
-    gzip_encode,
-    lz4_encode,
-    snappy_encode,
-    zstd_encode,
-)
+from aiokafka.codec import gzip_encode, snappy_encode  # type: ignore[import-untyped]
 
 from reference_impl.kafka.batches import Bytes, Compression
 
@@ -28,6 +23,10 @@ _KEPT: Final = 4 << 20  # of a scratch place, for the next batch: fresh pages co
 _XERIAL: Final = b"\x82SNAPPY\0"  # the framing of Java clients around snappy
 _XERIAL_HEADER: Final = 16
 _SIZE: Final = struct.Struct(">i")
+_LZ4_HEADER: Final = bytes.fromhex("04224d18604082")  # independent blocks of up to 64 KiB
+_LZ4_SIZE: Final = struct.Struct("<I")
+_LZ4_SIZE_BITS: Final = (1 << 31) - 1  # the highest bit: not compressed
+_LZ4_DEFAULT, _LZ4_FAST, _LZ4_HIGH = 9, 1, 3  # Kafka's default level is the fast compressor
 _FULL: Final = ("write whole buffer", "is smaller than required")
 
 _Unpacker = Callable[[Bytes, Bytes], int]
@@ -79,8 +78,29 @@ def pack(data: Bytes, codec: Compression, level: int | None = None) -> Bytes:
     if codec is Compression.snappy:
         return bytes(snappy_encode(bytes(data)))
     if codec is Compression.lz4:
-        return bytes(lz4_encode(bytes(data), 9 if level is None else level))
-    return bytes(zstd_encode(bytes(data), 3 if level is None else level))
+        return _pack_lz4(
+            data, _LZ4_FAST if level in (None, _LZ4_DEFAULT) else max(_LZ4_HIGH, level)
+        )
+    return _pack_zstd(data, 3 if level is None else level)
+
+
+def _pack_lz4(data: Bytes, level: int) -> bytes:
+    """A frame of blocks without checksums, as Kafka writes it."""
+    packer = cramjam.lz4.Compressor(level=level, content_checksum=False, block_linked=False)
+    packer.compress(bytes(data))
+    packed = bytes(packer.finish())
+    parts, at = [_LZ4_HEADER], len(_LZ4_HEADER)
+    while size := _LZ4_SIZE.unpack_from(packed, at)[0] & _LZ4_SIZE_BITS:
+        parts.append(packed[at : at + 4 + size])
+        at += 4 + size + 4  # behind a block is its checksum
+    return b"".join((*parts, bytes(4)))
+
+
+def _pack_zstd(data: Bytes, level: int) -> bytes:
+    """As a stream of unknown length that is flushed before it ends: Kafka's way, and its size."""
+    packer = cramjam.zstd.Compressor(level)
+    packer.compress(bytes(data))
+    return bytes(packer.flush()) + bytes(packer.finish())
 
 
 def _unpack_xerial(data: memoryview, place: memoryview) -> memoryview:

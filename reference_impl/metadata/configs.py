@@ -1,9 +1,10 @@
 """The table of configurations, and what a value of one of them may be.
 
-``topic_configs.tsv`` and ``broker_configs.tsv`` hold what Apache Kafka 4.3 lists, in the order in
-which it does: name, type, default (``\\N``: null, ``\\R``: has to be given), what values are valid,
-and how it can be changed. Values arrive as text; ``parse`` turns them into numbers, truth values,
-lists or text, and refuses what Kafka refuses with the words that Kafka uses.
+``topic_configs.tsv``, ``broker_configs.tsv``, ``group_configs.tsv`` and
+``client_metrics_configs.tsv`` hold what Apache Kafka 4.3 lists, in the order in which it does:
+name, type, default (``\\N``: null, ``\\R``: has to be given), what values are valid, and how it can
+be changed. Values arrive as text; ``parse`` turns them into numbers, truth values, lists or text,
+and refuses what Kafka refuses with the words that Kafka uses.
 
     ValueError
     └── ConfigError    a name or a value that Kafka would not take
@@ -11,6 +12,7 @@ lists or text, and refuses what Kafka refuses with the words that Kafka uses.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,6 +51,8 @@ class ConfigSource(IntEnum):
     DYNAMIC_DEFAULT_BROKER = 3
     STATIC_BROKER = 4
     DEFAULT = 5
+    CLIENT_METRICS = 7
+    GROUP = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +100,11 @@ def _read(table: str) -> Mapping[str, ConfigKey]:
 
 TOPIC_CONFIGS = _read("topic_configs.tsv")
 BROKER_CONFIGS = _read("broker_configs.tsv")
+GROUP_CONFIGS = _read("group_configs.tsv")
+CLIENT_METRICS_CONFIGS = _read("client_metrics_configs.tsv")
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
-_REAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?")
+_REAL = re.compile(r"[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?)")
 _COMMA = re.compile(r"\s*,\s*")
 _BITS = {ConfigType.SHORT: 16, ConfigType.INT: 32, ConfigType.LONG: 64}
 
@@ -133,6 +139,8 @@ def text_of(value: Value) -> str | None:
 
 def _real_text(value: float) -> str:
     """As Java writes it: far from one with an exponent, and always with a digit after the point."""
+    if not math.isfinite(value):
+        return str(value).replace("nan", "NaN").replace("inf", "Infinity")
     if value == 0 or 1e-3 <= abs(value) < 1e7:
         return repr(value)
     sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()

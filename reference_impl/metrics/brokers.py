@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from reference_impl.metadata.image import Image, PartitionState
+from reference_impl.decisions import decision
+from reference_impl.metadata.image import Broker, Image, PartitionState
 from reference_impl.metrics import names
 from reference_impl.metrics.registry import Registry
 
@@ -33,7 +34,7 @@ class BrokerMeters:
             return lambda: sum(1 for one in partitions() if that(one))
 
         registry.gauge(names.PARTITION_COUNT, count(lambda one: True))
-        registry.gauge(names.LEADER_COUNT, count(lambda one: one.leads))
+        registry.gauge(names.LEADER_COUNT, count(counts_as_led))
         registry.gauge(names.UNDER_REPLICATED, count(is_under_replicated))
         registry.gauge(names.UNDER_MIN_ISR, count(is_under_min_isr))
         self.isr_shrinks = registry.counter(names.ISR_SHRINKS)
@@ -49,12 +50,26 @@ class BrokerMeters:
 
     def isr_changed(self, before: tuple[int, ...], after: tuple[int, ...]) -> None:
         """The controller accepted what the leader here proposed."""
-        if len(after) < len(before):
+        change = isr_change(before, after)
+        if change < 0:
             self.isr_shrinks.add()
-        elif len(after) > len(before):
+        elif change > 0:
             self.isr_expands.add()
 
 
+@decision("counts-as-led", rules=("KFK-210",))
+def counts_as_led(one: MeasuredPartition) -> bool:
+    """Whether a partition with a replica here is led from here."""
+    return one.leads
+
+
+@decision("isr-change", rules=("KFK-213",))
+def isr_change(before: tuple[int, ...], after: tuple[int, ...]) -> int:
+    """By how many an ISR grew; below 0 it shrank. One for another is neither."""
+    return len(after) - len(before)
+
+
+@decision("under-replicated", rules=("KFK-211",))
 def is_under_replicated(one: MeasuredPartition) -> bool:
     """Led from here, and not everybody is in sync; replicas on their way in do not count."""
     state = one.state
@@ -70,12 +85,26 @@ def measure_controller(registry: Registry, image: Image) -> None:
     """The gauges of the controller."""
 
     def brokers(*, fenced: bool) -> int:
-        return sum(1 for one in image.brokers.values() if one.fenced is fenced)
+        return sum(1 for one in image.brokers.values() if counts_as_fenced(one) is fenced)
 
     def leaderless() -> int:
-        return sum(1 for _, _, state in image.partitions() if not state.has_leader)
+        return sum(1 for _, _, state in image.partitions() if counts_as_offline(state))
 
     registry.gauge(names.ACTIVE_CONTROLLERS, lambda: 1)
     registry.gauge(names.ACTIVE_BROKERS, lambda: brokers(fenced=False))
     registry.gauge(names.FENCED_BROKERS, lambda: brokers(fenced=True))
     registry.gauge(names.OFFLINE_PARTITIONS, leaderless)
+    registry.gauge(names.GLOBAL_TOPICS, lambda: len(image.topics))
+    registry.gauge(names.GLOBAL_PARTITIONS, lambda: sum(1 for _ in image.partitions()))
+
+
+@decision("counts-as-fenced", rules=("KFK-212",))
+def counts_as_fenced(broker: Broker) -> bool:
+    """Whether a broker that is registered may not lead for now."""
+    return broker.fenced
+
+
+@decision("counts-as-offline", rules=("KFK-212",))
+def counts_as_offline(state: PartitionState) -> bool:
+    """Whether a partition can be neither written nor read."""
+    return not state.has_leader

@@ -44,3 +44,5 @@ ACTIVE_CONTROLLERS = _gauge(f"{_CONTROLLER}ActiveControllerCount", "1: this is t
 ACTIVE_BROKERS = _gauge(f"{_CONTROLLER}ActiveBrokerCount", "brokers registered and not fenced")
 FENCED_BROKERS = _gauge(f"{_CONTROLLER}FencedBrokerCount", "brokers registered and fenced")
 OFFLINE_PARTITIONS = _gauge(f"{_CONTROLLER}OfflinePartitionsCount", "partitions without a leader")
+GLOBAL_TOPICS = _gauge(f"{_CONTROLLER}GlobalTopicCount", "topics of the cluster")
+GLOBAL_PARTITIONS = _gauge(f"{_CONTROLLER}GlobalPartitionCount", "partitions of the cluster")

@@ -278,7 +278,9 @@ class LogicalPartition(Watched):
             self.role,
             self.state.leader_epoch,
             bounds,
-            not follows or (replica is not None and reader.replica_id in replica.followers),
+            not follows
+            or reader.replica_id < 0
+            or (replica is not None and reader.replica_id in replica.followers),
             self.find_epoch_end(reader.last_fetched_epoch) if named_epoch else None,
             preferred,
             refreshed,

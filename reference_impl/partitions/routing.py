@@ -139,8 +139,6 @@ def route_read(
     error = admit_reader(reader, standing)
     if error is not ErrorCode.none:
         return Refuse(error)
-    if reader.max_bytes < 0:
-        return Refuse(ErrorCode.unknown_server_error)
     if standing.preferred is not None:
         return Empty(preferred=standing.preferred)
     bounds = standing.bounds
@@ -184,6 +182,8 @@ def route_within(offset: int, region: Region | None, reader: FetchReader, bounds
         return Wait(On.APPEND if follows else On.WATERMARK)
     if region is None:
         return Wait(On.METADATA)
+    if reader.max_bytes < 0:
+        return Refuse(ErrorCode.unknown_server_error)
     return Serve(region, upto if region.end is None else min(upto, region.end))
 
 

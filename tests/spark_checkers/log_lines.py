@@ -19,6 +19,7 @@
     fault NAME broker-1                                                a fault of one broker
     fault NAME broker-1 ↔ broker-2                                     or of a link
     nodes broker-1 ended 1                                             a look at one node
+    metrics broker-1:leads=1,has=2                                     a look at metrics of nodes
     wall 5000                                                          the time of day, in ms
     created retention.ms=1000 => ok                                    a topic and its configs
     settings NAME=1000        => ok                                    settings of a broker
@@ -70,6 +71,16 @@ ADMIN = {
     "elect": "elect_leaders",
     "list_moves": "list_partition_reassignments",
 }
+METRICS = {
+    "has": "kafka_server_replicamanager_partitioncount",
+    "leads": "kafka_server_replicamanager_leadercount",
+    "lacks": "kafka_server_replicamanager_underreplicatedpartitions",
+    "expands": "kafka_server_replicamanager_isrexpands_total",
+    "active": "kafka_controller_kafkacontroller_activebrokercount",
+    "fenced": "kafka_controller_kafkacontroller_fencedbrokercount",
+    "offline": "kafka_controller_kafkacontroller_offlinepartitionscount",
+    "all": "kafka_controller_kafkacontroller_globalpartitioncount",
+}
 STAMP = 1000
 
 
@@ -101,7 +112,7 @@ def _lines(
         yield {"kind": "fault", "phase": "begin", **name}
         yield {"kind": "fault", "phase": "end", **name}
         return
-    if call in ("fault", "suspend", "phase", "nodes", "wall"):
+    if call in ("fault", "suspend", "phase", "nodes", "metrics", "wall"):
         yield from _around(call, arguments, topic)
         return
     if call == "ask":
@@ -146,6 +157,11 @@ def _around(call: str, arguments: list[str], topic: str) -> Iterator[Event]:
         told = "not ready" if state == "not-ready" else state
         row = {"node": name, "state": told, "on_purpose": "purpose" in state, **code_of}
         yield {"kind": "probe", "what": "nodes", "rows": [row]}
+    elif call == "metrics":
+        nodes = [word.split(":") for word in arguments]
+        told = [(node, *one.split("=")) for node, many in nodes for one in many.split(",")]
+        rows = [{"node": node, "name": METRICS[name], "value": int(n)} for node, name, n in told]
+        yield {"kind": "probe", "what": "metrics", "rows": rows}
     elif call == "wall":
         yield {"kind": "probe", "what": "clock", "rows": [{"now_ms": int(arguments[0])}]}
     elif call == "phase":

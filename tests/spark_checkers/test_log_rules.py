@@ -18,6 +18,7 @@ import liveness_histories
 import log_breaches
 import log_histories
 import log_legal
+import metric_histories
 import pytest
 import replica_histories
 import sequence_histories
@@ -43,14 +44,16 @@ SOURCES = (
     replica_histories,
     sequence_histories,
     edge_histories,
+    metric_histories,
 )
 HISTORIES = {rule: pair for one in SOURCES for rule, pair in one.HISTORIES.items()}
 BAD = (log_breaches, *SOURCES[1:])
 ALSO_BAD = {name: one for each in BAD for name, one in each.ALSO_BAD.items()}
 GOOD = (log_legal, *SOURCES[1:])
 LEGAL = {name: one for each in GOOD for name, one in each.LEGAL.items()}
-WORDS = LOG_WORDS | sequence_histories.WORDS | edge_histories.WORDS
+WORDS = LOG_WORDS | sequence_histories.WORDS | edge_histories.WORDS | metric_histories.WORDS
 NO_TOPIC = {"KFK-095", "KFK-097", "KFK-145", *sequence_histories.HISTORIES}  # about nodes, requests
+NO_TOPIC |= set(metric_histories.HISTORIES)
 RULES = [rule for rule in CATALOGUE.of_profiles(["classic"]).judged() if rule.id >= "KFK-030"]
 HEADER = {"kind": "header", "format": 1, "run": "1", "sut": "x", "world": "process"}
 TEXTS = {

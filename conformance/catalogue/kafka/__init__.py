@@ -8,6 +8,7 @@ from conformance.catalogue.kafka import (
     jepsen,
     lineage,
     liveness,
+    metrics,
     racks,
     replicas,
     sequences,
@@ -26,4 +27,5 @@ RULES = (
     *racks.RULES,
     *replicas.RULES,
     *sequences.RULES,
+    *metrics.RULES,
 )
