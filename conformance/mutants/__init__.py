@@ -77,10 +77,17 @@ def of_tiered_storage(world: str) -> dict[str, AnyMutant]:
     return dict(_named(TIERED)) if world == "sim" else {}
 
 
-def stage_of(mutant: str) -> str:
-    """The stage that shows a mutant of tiered storage, by its reference."""
-    module = mutant.partition(":")[0]
-    return next((str(one.STAGE) for one in TIERED if one.__name__ == module), "")
+def stage_of(mutant: str) -> tuple[str, str] | None:
+    """The stage that shows a mutant of tiered storage, and the situation of it, by reference."""
+    module, _, name = mutant.partition(":")
+    return next(
+        (
+            (str(one.STAGE), str(one.SHOWN.get(name, one.OTHERWISE)))
+            for one in TIERED
+            if one.__name__ == module
+        ),
+        None,
+    )
 
 
 def shows_in_processes(mutant: AnyMutant) -> bool:

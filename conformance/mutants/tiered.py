@@ -6,6 +6,7 @@ A client that reads from the end of the log, and never asks what is where, notic
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import MappingProxyType
 
 from reference_impl.decisions import Mutant, original
 from reference_impl.kafka.errors import ErrorCode
@@ -17,6 +18,26 @@ from reference_impl.tiered.remover import Removal, TopicPresence
 from reference_impl.tiered.segments import PartitionDeleteState
 
 STAGE = "tiers"
+SHOWN = MappingProxyType(  # by which situation of the stage
+    {
+        "copies-the-latest-alone": "producers",
+        "copies-the-latest-first": "producers",
+        "disk-is-freed-early": "producers",
+        "disk-is-never-freed": "producers",
+        "local-retention-is-retention": "producers",
+        "what-was-deleted-stays-remote": "deletions",
+        "log-start-stays-behind": "retention",
+        "expires-early": "retention",
+        "never-expires": "retention",
+        "one-segment-too-many": "retention",
+        "size-does-not-matter": "retention",
+        "metadata-anywhere": "producers",
+        "local-start-is-the-start": "producers",
+        "last-tiered-is-one-behind": "producers",
+        "removal-forgets-segments": "removal",
+    }
+)
+OTHERWISE = "reads"
 _HOURS_2 = 7_200_000
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import MappingProxyType
 
 from reference_impl.decisions import Mutant, original
 from reference_impl.kafka.errors import ErrorCode
@@ -12,6 +13,14 @@ from reference_impl.tiered.aux_decisions import ProducerSource
 from reference_impl.tiered.segments import RemoteLogSegmentMetadata
 
 STAGE = "tier-faults"
+SHOWN = MappingProxyType(  # under which fault of the stage
+    {
+        "rebuilt-without-producers": "reimage",
+        "rebuilt-without-epochs": "reimage",
+        "one-epoch-a-segment": "kill",
+    }
+)
+OTHERWISE = "store-broken"
 
 
 def _nobody_known(

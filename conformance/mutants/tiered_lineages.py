@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from reference_impl.decisions import Mutant
 from reference_impl.log.decisions import EpochEntry
 from reference_impl.tiered.segment_cache import EpochRange
 
 STAGE = "divergence"
+SHOWN: Mapping[str, str] = MappingProxyType({})
+OTHERWISE = ""
 
 
 def _to_the_end(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pkgutil
 from importlib import import_module
 
+from conformance.catalogue import CATALOGUE
 from conformance.profiles.profile import AnyMutant, Profile
 from harness.errors import UsageError
 from harness.sut import PROFILES as KNOWN
@@ -36,7 +37,11 @@ def built_in_mutants(world: str) -> dict[str, AnyMutant]:
 
 
 def profile_of(mutant: AnyMutant) -> Profile:
-    """Whose promises a mutant breaks: by the module that makes the decision, the nearest counts."""
+    """Whose promises a mutant breaks: by the rules that it names, all of one profile; else by the
+    module that makes the decision, the nearest counts."""
+    named = {CATALOGUE[rule].profile for rule in mutant.rules if rule in CATALOGUE}
+    if len(named) == 1:
+        return PROFILES[named.pop()]
     made_in = _made_in(mutant)
     near = [
         (len(area), profile)

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from conformance.classic.stages import StageRun
 from conformance.profiles.profile import AnyMutant
 from conformance.profiles.staged import Staged
 from conformance.tiered.faults import PROMISED
 from conformance.tiered.stages import STAGES
 from conformance.tiered.topics import plan_of
 from harness.deployments.plan import DeploymentPlan
-from harness.sut import Sut
+from harness.history import Run
+from harness.sut import Sut, reference_sut
 from harness.sut.adapter import BROKERS
+
+SEED = 1
 
 
 class Tiered(Staged):
@@ -35,16 +39,23 @@ class Tiered(Staged):
         return of_tiered_storage(world)
 
     def shown(self, mutant: str | None, world: str, folder: Path) -> Sequence[Path] | None:
-        """By the stage of a mutant; the sound reference plays all of them."""
-        from conformance.derived.plays import Play
+        """By a situation of a stage; the sound reference plays all of them."""
         from conformance.mutants import stage_of
+        from conformance.tiered.lab import record_situation
 
-        stages = self.stages() if mutant is None else (stage_of(mutant),)
-        if not all(stages):
-            return None
-        plays = [Play(name=one, profile=self.name, world=world) for one in stages]
-        mutants = () if mutant is None else (mutant,)
-        return [run for one in plays for run in one.record(folder / one.name, mutants)]
+        found = [(one, "") for one in self.stages()] if mutant is None else [stage_of(mutant)]
+        runs = []
+        for number, one in enumerate(found):
+            if one is None:
+                return None
+            sut = reference_sut(mutants=() if mutant is None else (mutant,))
+            run = Run.create(
+                folder / str(number), run="shown", sut=sut.name, world=world, seed=SEED
+            )
+            record_situation(StageRun(run=run, world=world, seed=SEED, sut=sut), *one)
+            run.seal()
+            runs.append(run.folder)
+        return runs
 
 
 PROFILE = Tiered()

@@ -31,17 +31,18 @@ def form_of(sut: Sut) -> str:
     return KAFKA4 if KAFKA4 in sut.variants else DOCUMENT
 
 
-def record_tiers(given: StageRun) -> StagePlayed:
-    """Play the stage `tiers`."""
+def record_tiers(given: StageRun, only: Sequence[str] = tiers.SITUATIONS) -> StagePlayed:
+    """Play the stage `tiers`, or some of its situations."""
 
     def steps(on: Deployment, bound_ms: int) -> list[Step]:
-        return tiers.tier_steps(given.seed, form=form_of(given.sut), bound_ms=bound_ms)
+        form = form_of(given.sut)
+        return tiers.tier_steps(given.seed, form=form, bound_ms=bound_ms, only=only)
 
     given.progress("clients of tiered logs")
     return _played(given, tiers.STAGE, [*TOPICS], steps)
 
 
-def record_faults(given: StageRun) -> StagePlayed:
+def record_faults(given: StageRun, only: Sequence[str] = tuple(faults.FAULTS)) -> StagePlayed:
     """Play the stage `tier-faults`, as far as the system offers what that takes."""
     skipped: dict[str, str] = {}
 
@@ -49,7 +50,7 @@ def record_faults(given: StageRun) -> StagePlayed:
         skipped.update(_not_offered(on, faults.FAULTS))
         return faults.fault_steps(
             given.seed,
-            [one for one in faults.FAULTS if one not in skipped],
+            [one for one in only if one not in skipped],
             form=form_of(given.sut),
             bound_ms=bound_ms,
             lasts_ms=int(1000 * LASTS_S / on.pace),
@@ -73,6 +74,15 @@ def record_divergence(given: StageRun) -> StagePlayed:
 
     given.progress("tiered logs that diverge")
     return _played(given, divergence.STAGE, [divergence.TOPIC], steps)
+
+
+def record_situation(given: StageRun, stage: str, situation: str) -> StagePlayed:
+    """Play one situation of a stage, or the whole stage if it has none of that name."""
+    if stage == tiers.STAGE:
+        return record_tiers(given, (situation,) if situation else tiers.SITUATIONS)
+    if stage == faults.STAGE:
+        return record_faults(given, (situation,) if situation else tuple(faults.FAULTS))
+    return record_divergence(given)
 
 
 def _played(

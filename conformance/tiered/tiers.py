@@ -9,7 +9,8 @@ at the store are taken at rest.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from types import MappingProxyType
 
 from conformance.tiered.topics import (
     AGAIN,
@@ -29,33 +30,48 @@ from conformance.tiered.topics import (
 from harness.steps.step import LAB, Step
 
 STAGE = "tiers"
+CONFIGURATIONS, READS, PRODUCERS = "configurations", "reads", "producers"
+DELETIONS, RETENTION, REMOVAL = "deletions", "retention", "removal"
+TOPICS_OF = MappingProxyType(
+    {
+        CONFIGURATIONS: (ONCE, PLAIN),
+        READS: (SMALL, PLAIN),
+        PRODUCERS: (TURNS,),
+        DELETIONS: (SMALL, TURNS),
+        RETENTION: (LATE, BULK),
+        REMOVAL: (ONCE,),
+    }
+)
+SITUATIONS = tuple(TOPICS_OF)
+WRITTEN = (SMALL, PLAIN, ONCE, TURNS)
 KEPT = 3  # batches that may be in the active segment, or in the one before it
 
 
-def tier_steps(seed: int, *, form: str, bound_ms: int) -> list[Step]:
-    """The stage as steps."""
+def tier_steps(
+    seed: int, *, form: str, bound_ms: int, only: Sequence[str] = SITUATIONS
+) -> list[Step]:
+    """The stage as steps, or some situations of it alone."""
     chance = random.Random(f"{seed}/tiers")
-    return [
-        step(LAB, "create"),
-        *recovers(),
-        tier("settings"),
-        *(created(topic) for topic in TOPICS),
-        tier("settle"),
-        *configurations(),
-        *writes(chance),
-        *_waits(f"{SMALL}-*", f"{TURNS}-*", f"{ONCE}-*", bound=bound_ms),
-        tier("look-at-tiers", form=form, bound=bound_ms),
-        *reads(),
-        *producers(),
-        *deletions(),
-        *retention(bound_ms),
-        tier("look-at-tiers", form=form, bound=bound_ms),
-        *removal(form, bound_ms),
-        tier("look-at-tiers", form=form, bound=bound_ms),
-        tier("read-all"),
-        *recovers(),
-        step(LAB, "nodes"),
-    ]
+    topics = [one for one in TOPICS if any(one in TOPICS_OF[each] for each in only)]
+    waits = [f"{one}-*" for one in topics if one in WRITTEN and one != PLAIN]
+    look = tier("look-at-tiers", form=form, bound=bound_ms)
+    told = [step(LAB, "create"), *recovers(), tier("settings")]
+    told += [*(created(topic) for topic in topics), tier("settle")]
+    if CONFIGURATIONS in only:
+        told += configurations()
+    told += [*writes(chance, topics), *_waits(*waits, bound=bound_ms)]
+    if READS in only:
+        told += [look, *reads()]
+    if PRODUCERS in only:
+        told += producers()
+    if DELETIONS in only:
+        told += deletions()
+    if RETENTION in only:
+        told += retention(bound_ms)
+    told.append(look)
+    if REMOVAL in only:
+        told += [*removal(form, bound_ms), look]
+    return [*told, tier("read-all"), *recovers(), step(LAB, "nodes")]
 
 
 def created(topic: str) -> Step:
@@ -92,13 +108,13 @@ def configurations() -> Iterator[Step]:
     yield changes("accepted-back", "retention.ms=-1,local.retention.ms=-2")
 
 
-def writes(chance: random.Random) -> Iterator[Step]:
+def writes(chance: random.Random, topics: Sequence[str]) -> Iterator[Step]:
     """Batches of one to three records, with timestamps that rise, fall and repeat."""
-    for topic in (SMALL, PLAIN, ONCE):
+    for topic in (one for one in (SMALL, PLAIN, ONCE) if one in topics):
         for partition in range(TOPICS[topic][0]):
             batches = " ".join(_stamps(chance, 20 * number) for number in range(12))
             yield tier("write", log=f"{topic}-{partition}", batches=batches)
-    for producer in (9001, 9002):
+    for producer in (9001, 9002) if TURNS in topics else ():
         for number in range(6):
             yield tier(
                 "produce",

@@ -34,8 +34,9 @@ def test_the_catalogue_has_no_flaw() -> None:
     for scenario in SCENARIOS:
         for rule in scenario.rules:
             exercised.setdefault(rule, []).append(scenario.name)
-    for played in CATALOGUE.of_profiles(("classic",)).played():
-        exercised.setdefault(played.id, []).append("the campaign of classic")
+    for name in ("classic", "tiered"):
+        for played in CATALOGUE.of_profiles((name,)).played():
+            exercised.setdefault(played.id, []).append(f"the stages of {name}")
 
     found = lint(
         CATALOGUE,
