@@ -22,6 +22,12 @@ def _idle_brokers_stay_fenced(current: BrokerState, heartbeat: Heartbeat) -> Bro
     return current if unfenced and not heartbeat.leads else state  # type: ignore[return-value]
 
 
+def _serves_before_it_knows(current: BrokerState, heartbeat: Heartbeat) -> BrokerState:
+    return original("next-broker-state")(  # type: ignore[return-value]
+        current, replace(heartbeat, caught_up=True)
+    )
+
+
 def _losses_go_unsaid(
     state: PartitionState, acceptable: Collection[int], election: Election
 ) -> Elected:
@@ -135,6 +141,13 @@ MUTANTS = (
         replace=_idle_brokers_stay_fenced,
         rules=("KFK-097",),
         why="a broker is let in once it leads something, and none can lead before it is let in",
+    ),
+    Mutant(
+        name="serves-before-it-knows",
+        decision="next-broker-state",
+        replace=_serves_before_it_knows,
+        rules=("KFK-149",),
+        why="a broker is unfenced with its first heartbeat, whatever it has read of the metadata",
     ),
     Mutant(
         name="losses-go-unsaid",

@@ -210,4 +210,32 @@ RULES = (
         ),
         hint="is an ISR that a leader proposes compared with who is fenced?",
     ),
+    kafka_rule(
+        id="KFK-149",
+        section=REPLICAS,
+        source="KIP-631: brokers are fenced until they have caught up",
+        sentence="A broker that is not fenced any more knows the topics that were there before.",
+        judge=Holds(
+            table="unfenced_brokers_asked",
+            when="TRUE",
+            holds="error IS NULL OR error <> 'UNKNOWN_TOPIC_OR_PARTITION'",
+            show=("node", "topic", "error"),
+            words=("broker {node} is told not to be fenced", "of {topic} it says {error}"),
+        ),
+        hint="does a broker serve before it has read its own registration?",
+    ),
+    kafka_rule(
+        id="KFK-169",
+        section=REPLICAS,
+        source="documentation, Broker configs: replica.lag.time.max.ms",
+        sentence="A follower that is late, and not for too long, stays in the ISR.",
+        judge=Holds(
+            table="watched_members",
+            when="TRUE",
+            holds="in_isr",
+            show=("node", "broker"),
+            words=("broker {broker} has left the ISR", "broker {node} says so"),
+        ),
+        hint="who had everything a short while ago keeps up, even if it lacks the last batch",
+    ),
 )
