@@ -69,6 +69,7 @@ RACES = (
     "deleted-when-asked",
     "only-the-end-counts",
     "serves-before-it-knows",
+    "producers-outlive-a-cut",
 )
 RULES_OF_RACES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
