@@ -60,11 +60,13 @@ def out_of_reach(on: Deployment) -> dict[str, str]:
     if reason is not None:
         return dict.fromkeys((life_cycle.TOPICS, *life_cycle.SITUATIONS), reason)
     asked = {
-        name: not_offered(on, nemesis.FAULTS[strike.fault], strike.target)
-        for name, strike in life_cycle.SITUATIONS.items()
+        name: why
+        for some in (life_cycle.SITUATIONS, life_cycle.ALSO)
+        for name, strike in some.items()
+        if (why := not_offered(on, nemesis.FAULTS[strike.fault], strike.target)) is not None
     }
     steered = {} if on.world == "sim" else life_cycle.STEERED
-    return {name: why for name, why in (asked | steered).items() if why is not None}
+    return asked | steered
 
 
 def _no_topics(on: Deployment) -> str | None:

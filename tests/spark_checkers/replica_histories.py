@@ -206,6 +206,10 @@ HISTORIES: dict[str, tuple[str, str]] = {
         {look(41, {1: PAIR, 3: "fail UNKNOWN_TOPIC_OR_PARTITION"}, brokers=FENCED, phase="look")}
         """,
     ),
+    "KFK-170": (
+        f"1-20 fault kill broker-2\n{look(2, PAIR, asked=(1,))}",
+        f"1-20 fault kill broker-2\n{look(2, PAIR + ' off=2', asked=(1,))}",
+    ),
     "KFK-169": (
         """
         1-30 phase watch

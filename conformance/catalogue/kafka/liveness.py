@@ -238,4 +238,18 @@ RULES = (
         ),
         hint="who had everything a short while ago keeps up, even if it lacks the last batch",
     ),
+    kafka_rule(
+        id="KFK-170",
+        section=REPLICAS,
+        source=f"{PROTOCOL}, DescribeTopicPartitions",
+        sentence="Within the bound, a replica is told to be offline if and only if it is down.",
+        judge=Holds(
+            table="settled_members",
+            when="place IS NOT NULL AND (up OR down) AND (whole OR offline = down)",
+            holds="offline = down",
+            show=("broker", "offline", "down", "bound_s"),
+            words=("replica {broker} is told to be offline: {offline}", "down: {down}", _BOUND),
+        ),
+        hint="a broker that is fenced serves nobody, and its replicas are offline",
+    ),
 )
