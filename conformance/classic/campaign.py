@@ -75,7 +75,6 @@ RULES_OF_RACES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "everybody-keeps-up": ("KFK-167",),
         "only-the-end-counts": ("KFK-169",),
-        "serves-before-it-knows": ("KFK-149",),
     }
 )
 

@@ -6,13 +6,14 @@ are moved, of brokers that go and of those that come back is what the rules are 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from reference_impl.controller.decisions import BrokerState, Elected, Election, Heartbeat
 from reference_impl.controller.placement import UsableBroker
 from reference_impl.decisions import Mutant, original
-from reference_impl.metadata.image import PartitionState
+from reference_impl.metadata.image import Broker, PartitionState
+from reference_impl.metadata.visible import Viewer, VisiblePartition
 from reference_impl.ports.clock import Rng
 
 
@@ -26,6 +27,14 @@ def _serves_before_it_knows(current: BrokerState, heartbeat: Heartbeat) -> Broke
     return original("next-broker-state")(  # type: ignore[return-value]
         current, replace(heartbeat, caught_up=True)
     )
+
+
+def _fenced_replicas_look_well(
+    state: PartitionState, brokers: Mapping[int, Broker], viewer: Viewer
+) -> VisiblePartition:
+    seen = original("visible-partition")(state, brokers, viewer)
+    there = tuple(one for one in seen.offline if one not in brokers)  # type: ignore[attr-defined]
+    return replace(seen, offline=there)  # type: ignore[type-var]
 
 
 def _losses_go_unsaid(
@@ -148,6 +157,13 @@ MUTANTS = (
         replace=_serves_before_it_knows,
         rules=("KFK-149",),
         why="a broker is unfenced with its first heartbeat, whatever it has read of the metadata",
+    ),
+    Mutant(
+        name="fenced-replicas-look-well",
+        decision="visible-partition",
+        replace=_fenced_replicas_look_well,
+        rules=("KFK-170",),
+        why="a replica is offline when its broker is forgotten, and not when it is fenced",
     ),
     Mutant(
         name="losses-go-unsaid",

@@ -15,6 +15,7 @@ from conformance.catalogue.kafka.replicas import REPLICAS
 from harness.rules import Depth, Holds
 
 LIVENESS = "Liveness"
+IN_SYNC = "In-sync replicas"
 LOOKS = 5  # before a cluster is said not to recover
 
 _BOUND = "the bound is {bound_s} s"
@@ -226,7 +227,7 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-169",
-        section=REPLICAS,
+        section=IN_SYNC,
         source="documentation, Broker configs: replica.lag.time.max.ms",
         sentence="A follower that is late, and not for too long, stays in the ISR.",
         judge=Holds(
