@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, cast
 
 from reference_impl.controller.decisions import BrokerState, Elected, Election, Heartbeat
 from reference_impl.controller.placement import UsableBroker
@@ -32,9 +33,9 @@ def _serves_before_it_knows(current: BrokerState, heartbeat: Heartbeat) -> Broke
 def _fenced_replicas_look_well(
     state: PartitionState, brokers: Mapping[int, Broker], viewer: Viewer
 ) -> VisiblePartition:
-    seen = original("visible-partition")(state, brokers, viewer)
-    there = tuple(one for one in seen.offline if one not in brokers)  # type: ignore[attr-defined]
-    return replace(seen, offline=there)  # type: ignore[type-var]
+    seen: Any = original("visible-partition")(state, brokers, viewer)
+    forgotten = tuple(one for one in seen.offline if one not in brokers)
+    return cast(VisiblePartition, replace(seen, offline=forgotten))
 
 
 def _losses_go_unsaid(
