@@ -67,9 +67,15 @@ RACES = (
     "what-was-copied-is-committed",
     "leaders-log-start-is-enough",
     "deleted-when-asked",
+    "only-the-end-counts",
+    "serves-before-it-knows",
+    "producers-outlive-a-cut",
 )
 RULES_OF_RACES: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"everybody-keeps-up": ("KFK-167",)}
+    {
+        "everybody-keeps-up": ("KFK-167",),
+        "only-the-end-counts": ("KFK-169",),
+    }
 )
 
 

@@ -29,12 +29,15 @@ SITUATIONS: Mapping[str, Strike] = MappingProxyType(
         "brokers-stop": Strike("restart", "broker-1"),
         "news-travel-slowly": Strike("delay", f"{CONTROLLER} -> broker-1"),
         "two-die": Strike("kill", "broker-1"),
+        "two-take-turns": Strike("kill", "broker-1"),
         "all-die": Strike("kill", "broker-1"),
         "controller-dies": Strike("kill", CONTROLLER),
         "broker-stands-still": Strike("pause", "broker-1"),
         "disk-is-emptied": Strike("reimage", "broker-1"),
     }
 )
+ALSO: Mapping[str, Strike] = MappingProxyType({"news-travel-slowly": Strike("restart", "broker-1")})
+"""What else a situation does."""
 STEERED = {
     "news-travel-slowly": "a link that is slow enough to tell is slow enough to end a session there"
 }
@@ -45,7 +48,7 @@ OF_TOPICS = (
     *("KFK-139", "KFK-140", "KFK-142", "KFK-143", "KFK-144", "KFK-145", "KFK-147"),
 )
 OF_METRICS = ("KFK-210", "KFK-211", "KFK-212", "KFK-213")
-OF_LOSS = ("KFK-137", "KFK-138", "KFK-168")
+OF_LOSS = ("KFK-137", "KFK-138", "KFK-149", "KFK-168", "KFK-170")
 RULES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "broker-dies": (*OF_LOSS, "KFK-141", "KFK-148"),
@@ -180,6 +183,7 @@ class _Story:
         self.admin("create-topic", name="swap", on=self.ids("ab;ba;ab"), min_isr=1)
         self.admin("create-topic", name="fewer", on=self.ids("abc;abc;abc"), min_isr=1)
         self.admin("create-topic", name="lossy", on=self.ids("ab;bc;ca"), min_isr=1, unclean=True)
+        self.admin("create-topic", name="forked", on=self.ids("ab"), min_isr=1, unclean=True)
         self.measure()
         self.appends("three", 0, 1)
         self.appends("two", 0, 1)
@@ -281,6 +285,19 @@ class _Story:
         self.settle()
         self.appends("two", 0)
 
+    def two_take_turns(self) -> None:
+        """Each leads without what the other wrote; of their epochs neither knows all (KIP-279)."""
+        self.fault("kill", "b")
+        self.settle()
+        self.admin("append-to", topic="forked", partition=0, acks=1)
+        for gone, back, times in (("a", "b", 2), ("b", "a", 1)):
+            self.fault("kill", gone)
+            self.heal("kill", back)
+            self.settle()
+            self.admin("append-to", topic="forked", partition=0, acks=1, times=times)
+        self.heal("kill", "b")
+        self.settle()
+
     def all_die(self) -> None:
         """All at once, and back one after the other."""
         for letter in "abc":
@@ -339,6 +356,7 @@ _STORIES: Mapping[str, Callable[[_Story], None]] = {
     "brokers-stop": _Story.brokers_stop,
     "news-travel-slowly": _Story.news_travel_slowly,
     "two-die": _Story.two_die,
+    "two-take-turns": _Story.two_take_turns,
     "all-die": _Story.all_die,
     "controller-dies": _Story.controller_dies,
     "broker-stands-still": _Story.broker_stands_still,

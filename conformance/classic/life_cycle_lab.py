@@ -62,13 +62,15 @@ def out_of_reach(on: Deployment) -> dict[str, str]:
         parts = (life_cycle.TOPICS, life_cycle.MEASURED, *life_cycle.SITUATIONS)
         return dict.fromkeys(parts, reason)
     asked = {
-        name: not_offered(on, nemesis.FAULTS[strike.fault], strike.target)
-        for name, strike in life_cycle.SITUATIONS.items()
+        name: why
+        for some in (life_cycle.SITUATIONS, life_cycle.ALSO)
+        for name, strike in some.items()
+        if (why := not_offered(on, nemesis.FAULTS[strike.fault], strike.target)) is not None
     }
-    unmeasured = None if METRICS in on.probes else "its nodes have no page of metrics"
-    asked[life_cycle.MEASURED] = unmeasured
+    if METRICS not in on.probes:
+        asked[life_cycle.MEASURED] = "its nodes have no page of metrics"
     steered = {} if on.world == "sim" else life_cycle.STEERED
-    return {name: why for name, why in (asked | steered).items() if why is not None}
+    return asked | steered
 
 
 def _no_topics(on: Deployment) -> str | None:

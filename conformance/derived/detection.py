@@ -31,6 +31,8 @@ DETECTED, SURVIVED, NOT_REACHED, BROKE = "detected", "survived", "not reached", 
 A_BATCH = 8
 SHADOW_S = 600.0
 Progress = Callable[[str], None]
+Group = tuple[tuple[Play, ...], dict[str, AnyMutant]]  # plays in their order, and whom they show
+Reached = Mapping[Play, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,15 +67,15 @@ def measure(
     """Every mutant's result, in the order in which they were given."""
     found: dict[str, Result] = {}
     with ScratchFolder("derived") as folder, _Pool(how.workers, folder, Kept(how.kept)) as pool:
-        for plays, group in _groups(mutants, how):
-            for result in _measured(plays, group, pool, progress):
+        groups = _groups(mutants, how)
+        reached = _reached(groups, pool, progress)
+        for plays, group in groups:
+            for result in _measured(plays, group, reached, pool, progress):
                 found[result.mutant] = result
     return [found[one.name] for one in mutants.values()]
 
 
-def _groups(
-    mutants: Mapping[str, AnyMutant], how: Measurement
-) -> list[tuple[tuple[Play, ...], dict[str, AnyMutant]]]:
+def _groups(mutants: Mapping[str, AnyMutant], how: Measurement) -> list[Group]:
     """Mutants that are shown by the same plays."""
     groups: dict[tuple[Play, ...], dict[str, AnyMutant]] = {}
     for ref, mutant in mutants.items():
@@ -93,10 +95,13 @@ def _groups(
 
 
 def _measured(
-    plays: Sequence[Play], mutants: Mapping[str, AnyMutant], pool: _Pool, progress: Progress
+    plays: Sequence[Play],
+    mutants: Mapping[str, AnyMutant],
+    reached: Reached,
+    pool: _Pool,
+    progress: Progress,
 ) -> Iterator[Result]:
     """Results as they become known."""
-    reached = _reached(plays, mutants, pool, progress)
     waiting = dict(mutants)
     played: set[str] = set()
     for play in plays:
@@ -122,16 +127,22 @@ def _measured(
         )
 
 
-def _reached(
-    plays: Sequence[Play], mutants: Mapping[str, AnyMutant], pool: _Pool, progress: Progress
-) -> dict[Play, frozenset[str]]:
+def _reached(groups: Sequence[Group], pool: _Pool, progress: Progress) -> Reached:
     """Which mutants each play can show: in a simulation those that answer differently in it."""
-    names = frozenset(one.name for one in mutants.values())
-    simulated = [play for play in plays if play.world == "sim"]
-    if any(isinstance(one, SqlMutant) for one in mutants.values()):
-        simulated = []  # their answers are given by a database
-    reached = dict.fromkeys(plays, names)
-    for play, told in pool.shadow(simulated, list(mutants)):
+    of_play: dict[Play, dict[str, AnyMutant]] = {}
+    for plays, mutants in groups:
+        for play in plays:
+            of_play.setdefault(play, {}).update(mutants)
+    reached = {
+        play: frozenset(one.name for one in mutants.values()) for play, mutants in of_play.items()
+    }
+    simulated = {
+        play: list(mutants)
+        for play, mutants in of_play.items()
+        # The answers of SQL functions are given by a database.
+        if play.world == "sim" and not any(isinstance(one, SqlMutant) for one in mutants.values())
+    }
+    for play, told in pool.shadow(simulated):
         progress(f"shadow: {play.name}")
         if told.broken or told.failed:
             what = told.broken or f"fails {' '.join(told.failed)}"
@@ -177,13 +188,11 @@ class _Pool:
                 self._kept.keep(play, told, mutants[ref].name)
                 yield ref, told
 
-    def shadow(
-        self, plays: Sequence[Play], references: Sequence[str]
-    ) -> Iterator[tuple[Play, Told]]:
-        """Play each play on the sound reference, with all mutants asked beside it."""
+    def shadow(self, plays: Mapping[Play, Sequence[str]]) -> Iterator[tuple[Play, Told]]:
+        """Play each play on the sound reference, with its mutants asked beside it."""
         tasks: dict[Future[Told], Play] = {
             self._pool.submit(shadow_play, play, references, self._next_folder()): play
-            for play in plays
+            for play, references in plays.items()
         }
         for future in as_completed(tasks):
             yield tasks[future], future.result()

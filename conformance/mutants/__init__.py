@@ -40,6 +40,10 @@ ONLY_SIMULATED = {
     "fetch of a laggard and its own next look at who keeps up",
     "joins-once-confirmed": "a leader that does not hear its controller has to commit after its "
     "follower is late and before its own session is over",
+    "only-the-end-counts": "a process that is not given the processor does not keep up, and what "
+    "its leader makes of that is right",
+    "serves-before-it-knows": "a broker has to be looked at after its first heartbeat and before "
+    "it has read the metadata",
     "whoever-asks-last": "a leader that was cut off has to ask the controller before it hears from "
     "it who leads now; seen once in five attempts",
 }

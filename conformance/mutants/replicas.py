@@ -6,13 +6,15 @@ are moved, of brokers that go and of those that come back is what the rules are 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, cast
 
 from reference_impl.controller.decisions import BrokerState, Elected, Election, Heartbeat
 from reference_impl.controller.placement import UsableBroker
 from reference_impl.decisions import Mutant, original
-from reference_impl.metadata.image import PartitionState
+from reference_impl.metadata.image import Broker, PartitionState
+from reference_impl.metadata.visible import Viewer, VisiblePartition
 from reference_impl.ports.clock import Rng
 
 
@@ -20,6 +22,20 @@ def _idle_brokers_stay_fenced(current: BrokerState, heartbeat: Heartbeat) -> Bro
     state = original("next-broker-state")(current, heartbeat)
     unfenced = current is BrokerState.FENCED and state is BrokerState.UNFENCED
     return current if unfenced and not heartbeat.leads else state  # type: ignore[return-value]
+
+
+def _serves_before_it_knows(current: BrokerState, heartbeat: Heartbeat) -> BrokerState:
+    return original("next-broker-state")(  # type: ignore[return-value]
+        current, replace(heartbeat, caught_up=True)
+    )
+
+
+def _fenced_replicas_look_well(
+    state: PartitionState, brokers: Mapping[int, Broker], viewer: Viewer
+) -> VisiblePartition:
+    seen: Any = original("visible-partition")(state, brokers, viewer)
+    forgotten = tuple(one for one in seen.offline if one not in brokers)
+    return cast(VisiblePartition, replace(seen, offline=forgotten))
 
 
 def _losses_go_unsaid(
@@ -135,6 +151,20 @@ MUTANTS = (
         replace=_idle_brokers_stay_fenced,
         rules=("KFK-097",),
         why="a broker is let in once it leads something, and none can lead before it is let in",
+    ),
+    Mutant(
+        name="serves-before-it-knows",
+        decision="next-broker-state",
+        replace=_serves_before_it_knows,
+        rules=("KFK-149",),
+        why="a broker is unfenced with its first heartbeat, whatever it has read of the metadata",
+    ),
+    Mutant(
+        name="fenced-replicas-look-well",
+        decision="visible-partition",
+        replace=_fenced_replicas_look_well,
+        rules=("KFK-170",),
+        why="a replica is offline when its broker is forgotten, and not when it is fenced",
     ),
     Mutant(
         name="losses-go-unsaid",

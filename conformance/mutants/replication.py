@@ -54,6 +54,12 @@ def _joins_once_confirmed(isr: Sequence[int], proposed: Sequence[int] | None) ->
     return tuple(isr)
 
 
+def _only_the_end_counts(
+    log_end_offset: int, leaders_end: int, since_caught_up_ms: int, max_lag_ms: int
+) -> bool:
+    return log_end_offset == leaders_end
+
+
 def _everybody_keeps_up(
     log_end_offset: int, leaders_end: int, since_caught_up_ms: int, max_lag_ms: int
 ) -> bool:
@@ -164,6 +170,13 @@ MUTANTS = (
         replace=_everybody_keeps_up,
         rules=("KFK-167",),
         why="a follower that does not fetch any more is waited for",
+    ),
+    Mutant(
+        name="only-the-end-counts",
+        decision="caught-up",
+        replace=_only_the_end_counts,
+        rules=("KFK-169",),
+        why="a follower that lacks the last batch when it is looked at is struck off",
     ),
     Mutant(
         name="fenced-brokers-join",

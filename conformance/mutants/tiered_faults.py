@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import MappingProxyType
 
-from reference_impl.decisions import Mutant, original
+from conformance.mutants.sound import sound
+from reference_impl.decisions import Mutant
 from reference_impl.kafka.errors import ErrorCode
 from reference_impl.log.decisions import EpochEntry
 from reference_impl.partitions.routing import After, ReadOutcome
@@ -40,7 +41,7 @@ def _last_epoch_alone(
 
 
 def _failure_is_absence(outcome: ReadOutcome, again: bool) -> After | ErrorCode:
-    answer = original("after-tiered-read")(outcome, again)
+    answer = sound("after-tiered-read")(outcome, again)
     if answer is ErrorCode.kafka_storage_error:
         return ErrorCode.offset_out_of_range
     return answer
@@ -49,7 +50,7 @@ def _failure_is_absence(outcome: ReadOutcome, again: bool) -> After | ErrorCode:
 def _first_epoch_alone(
     lineage: Sequence[EpochEntry], start: int, end: int
 ) -> tuple[EpochEntry, ...]:
-    return tuple(original("segment-leader-epochs")(lineage, start, end)[:1])
+    return tuple(sound("segment-leader-epochs")(lineage, start, end)[:1])
 
 
 MUTANTS = (

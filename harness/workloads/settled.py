@@ -1,8 +1,8 @@
 """Whether a cluster is settled, by what its brokers say of its topics.
 
 It is when all brokers that are up answer and say the same, and what they say fits which brokers are
-up: those that are not are in no ISR and lead nothing, the others are in every ISR that has a
-leader, what can have a leader has one, what is reassigned to brokers that are up has arrived.
+up: those that are not are offline, in no ISR and lead nothing, the others are in every ISR that has
+a leader, what can have a leader has one, what is reassigned to brokers that are up has arrived.
 """
 
 from __future__ import annotations
@@ -76,6 +76,8 @@ def _partition_settled(
     down: Collection[int],
 ) -> bool:
     alive = [one for one in told.replicas if one not in down]
+    if sorted(told.offline) != sorted(one for one in told.replicas if one in down):
+        return False
     held = any(one in down for one in target or ())
     if target is not None and not held and told.replicas != target:
         return False

@@ -5,6 +5,7 @@
     admin  reassign        topic=m partition=0 replicas=2,3       `none` calls it off
     admin  elect           topic=m partition=0 how=preferred
     admin  append-to       topic=m partition=0 acks=-1
+    admin  watch           topic=m partition=0 times=20 ms=50     append and look in turns
     lab    settle                                                 until all is as it has to be
     lab    settle-and-measure                                     the same, and read all metrics
     lab    look-at-topics                                         once, at this moment
@@ -27,7 +28,7 @@ from harness.workloads.settled import KnownTopic
 from harness.workloads.topics import Topics
 
 BY = "lab-writer"
-SETTLE, LOOK = "settle", "look"  # phases
+SETTLE, LOOK, WATCH = "settle", "look", "watch"  # phases
 
 
 class _Spared(Vocabulary):
@@ -113,6 +114,20 @@ class AdminSteps(_Spared):
             clients = self._topics.clients(known, partition)
             for _ in range(times):
                 await clients.send(BY, self._topics.up[0], acks=acks)
+
+    @verb(drawn=False)
+    async def watch(self, step: Step, topic: str, partition: int, times: int, ms: int) -> None:
+        """Append and look in turns while followers are late, and no later than they may be."""
+        known, topics = self._there(topic), self._topics
+        if known is None or not topics.up:
+            return
+        clients = topics.clients(known, partition)
+        end = topics.on.recorder.phase(known.called, WATCH)
+        for _ in range(times):
+            await clients.send(BY, topics.up[0], acks=1)
+            await asyncio.sleep(ms / 1000 * topics.on.pace)
+            await topics.look()
+        end()
 
     @verb(drawn=False)
     async def read_all_of(self, step: Step) -> None:

@@ -62,7 +62,13 @@ def test_a_sound_cluster_exercises_all_of_them_and_breaks_none(tmp_path: Path) -
     assert set(SITUATIONS) >= set(RULES)
 
 
-def told(leader: int, isr: tuple[int, ...], *, elr: tuple[int, ...] = ()) -> Look:
+def told(
+    leader: int,
+    isr: tuple[int, ...],
+    *,
+    elr: tuple[int, ...] = (),
+    offline: tuple[int, ...] = (2,),
+) -> Look:
     partition = ToldPartition(
         leader=leader,
         leader_epoch=0,
@@ -70,7 +76,7 @@ def told(leader: int, isr: tuple[int, ...], *, elr: tuple[int, ...] = ()) -> Loo
         isr=isr,
         elr=elr,
         last_known_elr=(),
-        offline=(),
+        offline=offline,
     )
     topic = ToldTopic(error=0, topic_id="", partitions={0: partition})
     fenced = {1: False, 2: True}
@@ -81,12 +87,20 @@ def told(leader: int, isr: tuple[int, ...], *, elr: tuple[int, ...] = ()) -> Loo
     ("look", "settled"),
     [
         (told(1, (1,)), True),
+        (told(1, (1,), offline=()), False),
         (told(1, (1, 2)), False),
         (told(2, (2,)), False),
         (told(-1, (), elr=(2,)), True),
         (told(-1, (), elr=(1, 2)), False),
     ],
-    ids=["led by who is up", "one that is down in sync", "led by who is down", "none", "electable"],
+    ids=[
+        "led by who is up",
+        "one that is down not offline",
+        "one that is down in sync",
+        "led by who is down",
+        "none",
+        "electable",
+    ],
 )
 def test_a_cluster_is_settled_when_what_it_says_fits_who_is_up(look: Look, settled: bool) -> None:
     topic = KnownTopic(called="t", name="t", partitions=1)

@@ -62,6 +62,7 @@ MEMBERS = {
     "isr": "isr",
     "elr": "elr",
     "last": "last_known_elr",
+    "off": "offline",
     "id": "topic_id",
 }
 ADMIN = {

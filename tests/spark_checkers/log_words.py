@@ -183,5 +183,10 @@ WORDS: dict[str, str] = {
         "op 17: asked for ,1,3, in the place of ,1,2,; told to add , and to remove ,; "
         "broker 3 is down"
     ),
+    "KFK-149": (
+        "op 16: broker 3 is told not to be fenced; of t it says UNKNOWN_TOPIC_OR_PARTITION"
+    ),
+    "KFK-170": "op 1: replica 2 is told to be offline: false; down: true; the bound is 5e-09 s",
+    "KFK-169": "op 3: broker 2 has left the ISR; broker 1 says so",
     "KFK-168": "op 6: broker 1 has told that broker 3 is fenced; then ISR ,1,2,3,",
 }

@@ -6,6 +6,7 @@ A look asks brokers 1 to 3 unless told, in a phase that waits for its whole boun
 from __future__ import annotations
 
 RACKS = "1:a 2:b 3:c"
+FENCED = "1:a 2:b 3:c!"
 
 
 def look(
@@ -189,6 +190,37 @@ HISTORIES: dict[str, tuple[str, str]] = {
         11-50 fault kill broker-3
         12-13 reassign to=1,3 => ok
         14-15 list_moves => ok adding=3 removing=2
+        """,
+    ),
+    "KFK-149": (
+        f"""
+        create manual => ok id=A
+        10-30 fault kill broker-3
+        {look(11, PAIR, asked=(1,), brokers="1:a 2:b 3:c!", phase="look")}
+        {look(41, {1: PAIR, 3: "fail UNKNOWN_TOPIC_OR_PARTITION"}, phase="look")}
+        """,
+        f"""
+        create manual => ok id=A
+        10-30 fault kill broker-3
+        {look(11, PAIR, asked=(1,), brokers="1:a 2:b 3:c!", phase="look")}
+        {look(41, {1: PAIR, 3: "fail UNKNOWN_TOPIC_OR_PARTITION"}, brokers=FENCED, phase="look")}
+        """,
+    ),
+    "KFK-170": (
+        f"1-20 fault kill broker-2\n{look(2, PAIR, asked=(1,))}",
+        f"1-20 fault kill broker-2\n{look(2, PAIR + ' off=2', asked=(1,))}",
+    ),
+    "KFK-169": (
+        """
+        1-30 phase watch
+        2-3 described look=1 node=1 => ok 1 /0 on=1,2 isr=1,2
+        12-13 described look=2 node=1 => ok 1 /0 on=1,2 isr=1
+        """,
+        """
+        1-30 phase watch
+        2-3 described look=1 node=1 => ok 1 /0 on=1,2 isr=1,2
+        5-20 fault cut broker-1 ↔ broker-2
+        12-13 described look=2 node=1 => ok 1 /0 on=1,2 isr=1
         """,
     ),
     "KFK-168": (

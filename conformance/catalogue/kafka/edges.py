@@ -22,14 +22,13 @@ from conformance.catalogue.kafka.fragments import (
     UNBROKEN,
     kafka_rule,
 )
-from conformance.catalogue.kafka.liveness import LOOKS
+from conformance.catalogue.kafka.liveness import IN_SYNC, LOOKS
 from harness.rules import Holds
 from spark_checkers.circumstances import DISKLESS
 
 PRODUCERS = "Producers"
 BOUNDS = "Bounds"
 RETENTION = "Retention"
-REPLICAS = "In-sync replicas"
 
 _STEADY = (*LED, "replica-up")
 _OUT_OF_TURN = (
@@ -359,7 +358,7 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-166",
-        section=REPLICAS,
+        section=IN_SYNC,
         source=f"{REPLICATION}; {PROTOCOL}, Produce",
         sentence="An append that does not ask for all replicas is not refused for too few of them.",
         judge=Holds(

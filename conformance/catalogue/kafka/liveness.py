@@ -15,6 +15,7 @@ from conformance.catalogue.kafka.replicas import REPLICAS
 from harness.rules import Depth, Holds
 
 LIVENESS = "Liveness"
+IN_SYNC = "In-sync replicas"
 LOOKS = 5  # before a cluster is said not to recover
 
 _BOUND = "the bound is {bound_s} s"
@@ -209,5 +210,47 @@ RULES = (
             words=("broker {node} has told that broker {broker} is fenced", "then ISR {isr}"),
         ),
         hint="is an ISR that a leader proposes compared with who is fenced?",
+    ),
+    kafka_rule(
+        id="KFK-149",
+        section=REPLICAS,
+        source="KIP-631: brokers are fenced until they have caught up",
+        sentence="A broker that is not fenced any more knows the topics that were there before.",
+        judge=Holds(
+            table="unfenced_brokers_asked",
+            when="TRUE",
+            holds="error IS NULL OR error <> 'UNKNOWN_TOPIC_OR_PARTITION'",
+            show=("node", "topic", "error"),
+            words=("broker {node} is told not to be fenced", "of {topic} it says {error}"),
+        ),
+        hint="does a broker serve before it has read its own registration?",
+    ),
+    kafka_rule(
+        id="KFK-169",
+        section=IN_SYNC,
+        source="documentation, Broker configs: replica.lag.time.max.ms",
+        sentence="A follower that is late, and not for too long, stays in the ISR.",
+        judge=Holds(
+            table="watched_members",
+            when="TRUE",
+            holds="in_isr",
+            show=("node", "broker"),
+            words=("broker {broker} has left the ISR", "broker {node} says so"),
+        ),
+        hint="who had everything a short while ago keeps up, even if it lacks the last batch",
+    ),
+    kafka_rule(
+        id="KFK-170",
+        section=REPLICAS,
+        source=f"{PROTOCOL}, DescribeTopicPartitions",
+        sentence="Within the bound, a replica is told to be offline if and only if it is down.",
+        judge=Holds(
+            table="settled_members",
+            when="place IS NOT NULL AND (up OR down) AND (whole OR offline = down)",
+            holds="offline = down",
+            show=("broker", "offline", "down", "bound_s"),
+            words=("replica {broker} is told to be offline: {offline}", "down: {down}", _BOUND),
+        ),
+        hint="a broker that is fenced serves nobody, and its replicas are offline",
     ),
 )

@@ -34,7 +34,7 @@ RULES = (
         sentence="A leader is in sync.",
         judge=Holds(
             table="partitions_told",
-            when="type = 'ok' AND leader >= 0",
+            when="type = 'ok' AND leader <> -1",
             holds="isr LIKE '%,' || CAST(leader AS STRING) || ',%'",
             show=("node", "leader", "leader_epoch", "isr"),
             words=("broker {node} names leader {leader} in epoch {leader_epoch}", "ISR {isr}"),
