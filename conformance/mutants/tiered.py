@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import MappingProxyType
+from typing import Any
 
 from conformance.mutants.sound import sound
 from reference_impl.decisions import Mutant
 from reference_impl.kafka.errors import ErrorCode
 from reference_impl.partitions.routing import Refuse, Route
-from reference_impl.partitions.searching import Search
 from reference_impl.partitions.views import Bounds, Region, RegionKind
 from reference_impl.tiered.decisions import LocalSegment
 from reference_impl.tiered.remover import Removal, TopicPresence
@@ -63,26 +63,26 @@ def _without_copies(
     now_ms: int,
     retention_ms: int,
     retention_bytes: int,
-) -> int | None:
+) -> Any:
     whole = sound("local-retention-upto")
     return whole(finished, local_bytes, 1 << 60, now_ms, retention_ms, retention_bytes)
 
 
-def _answers_start(timestamp: int, bounds: Bounds, last_tiered: int | None, upto: int) -> int:
+def _answers_start(timestamp: int, bounds: Bounds, last_tiered: int | None, upto: int) -> Any:
     return sound("special-offset")(-2 if timestamp == -4 else timestamp, bounds, last_tiered, upto)
 
 
-def _one_behind(timestamp: int, bounds: Bounds, last_tiered: int | None, upto: int) -> int:
+def _one_behind(timestamp: int, bounds: Bounds, last_tiered: int | None, upto: int) -> Any:
     answer = sound("special-offset")(timestamp, bounds, last_tiered, upto)
     return answer - 1 if timestamp == -5 and answer >= 0 else answer
 
 
-def _local_only(timestamp: int, bounds: Bounds, regions: Sequence[Region]) -> tuple[Search, ...]:
+def _local_only(timestamp: int, bounds: Bounds, regions: Sequence[Region]) -> Any:
     local = [one for one in regions if one.kind is not RegionKind.TIERED]
     return sound("route-search")(timestamp, bounds, local)
 
 
-def _any_version(kind: RegionKind, version: int) -> Route:
+def _any_version(kind: RegionKind, version: int) -> Any:
     return sound("follower-elsewhere")(kind, 1 << 10)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import MappingProxyType
+from typing import Any
 
 from conformance.mutants.sound import sound
 from reference_impl.decisions import Mutant
 from reference_impl.kafka.errors import ErrorCode
 from reference_impl.log.decisions import EpochEntry
-from reference_impl.partitions.routing import After, ReadOutcome
+from reference_impl.partitions.routing import ReadOutcome
 from reference_impl.tiered.aux_decisions import ProducerSource
 from reference_impl.tiered.segments import RemoteLogSegmentMetadata
 
@@ -40,7 +41,7 @@ def _last_epoch_alone(
     return (EpochEntry(elo_epoch, elo),)
 
 
-def _failure_is_absence(outcome: ReadOutcome, again: bool) -> After | ErrorCode:
+def _failure_is_absence(outcome: ReadOutcome, again: bool) -> Any:
     answer = sound("after-tiered-read")(outcome, again)
     if answer is ErrorCode.kafka_storage_error:
         return ErrorCode.offset_out_of_range
