@@ -115,7 +115,7 @@ MUTANTS = (
         name="copies-the-latest-first",
         decision="copy-candidates",
         replace=_latest_first,
-        rules=("TS-091",),
+        rules=("TS-097",),
         why="the segments of a log are listed from its end",
     ),
     Mutant(

@@ -66,7 +66,7 @@ MUTANTS = (
         name="rebuilt-without-epochs",
         decision="epochs-before-elo",
         replace=_last_epoch_alone,
-        rules=("TS-001",),
+        rules=("TS-044",),
         why="a follower needs the epoch it fetches in",
     ),
     Mutant(

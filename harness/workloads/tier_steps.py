@@ -153,6 +153,21 @@ class TierSteps(TierReads):
 
         await self._awaited("removed", logs[0], {"topic": topic}, gone, bound, lambda: left[:3])
 
+    @verb(drawn=False)
+    async def settle(self, step: Step) -> None:
+        """Wait until all replicas of all logs are in sync, each of them within the bound."""
+        self.unsound = False
+        for log in self._tiers("*"):
+
+            async def resting(log: TierLog = log) -> bool:
+                return await self._rests(log)
+
+            self.unsound |= not await self._awaited(
+                "in-sync", log, {}, resting, self._rest_ms, lambda: None
+            )
+            log.leader = None
+        await self._watcher.look()
+
     # ── waiting ──────────────────────────────────────────────────────────────────────────────────
 
     @verb(drawn=False)
@@ -187,7 +202,7 @@ class TierSteps(TierReads):
         reached: Callable[[], Awaitable[bool]],
         bound: int,
         came: Callable[[], Any],
-    ) -> None:
+    ) -> bool:
         about = {"topic": log.topic, "partition": log.partition, "node": self._on.brokers[0]}
         said = {"key": what, "value": {**wanted, "bound_ms": bound}}
         operation = self._on.recorder.invoke(BY, "await_tier", {**about, **said}, seat=WAITING)
@@ -195,6 +210,7 @@ class TierSteps(TierReads):
         if not done and what != SHIPPED:
             self._late[what] = None
         self._on.recorder.finish(operation, "ok" if done else "fail", {"value": came()})
+        return done
 
     # ── looking ──────────────────────────────────────────────────────────────────────────────────
 

@@ -195,6 +195,7 @@ HISTORIES: dict[str, tuple[History, History]] = {
     "TS-041": (follows(4, 13, error=MOVED), follows(4, 13, error=STORAGE)),
     "TS-042": (follows(5, error=MOVED), follows(5, count=2)),
     "TS-043": (follows(1, error=MOVED), follows(1, error=OUT_OF_RANGE)),
+    "TS-044": (awaits("in-sync", "fail"), awaits("in-sync", "ok")),
     "TS-045": (by_hand("rebuilt_replica", 5, 0), by_hand("rebuilt_replica", 5, 5)),
     "TS-055": (awaits("local", "fail"), awaits("copied", "fail")),
     "TS-056": (awaits("copied", "fail"), awaits("copied", "ok")),

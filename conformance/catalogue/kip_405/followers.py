@@ -132,9 +132,10 @@ RULES = (
         id="TS-044",
         section=FOLLOWERS,
         lines=lines(190, 191, 230, 232, 233, (258, 260), 262, 284, 365),
-        sentence="Within the bound, a follower that lost its disk is in sync again.",
+        sentence="Within the bound all replicas of a tiered log are in sync, also a rebuilt one.",
         decisions=("C-18",),
-        **as_in("KFK-091"),
+        judge=awaited("in-sync"),
+        hint="a follower is told 109, builds its state and fetches on",
     ),
     tier_rule(
         id="TS-045",
