@@ -229,12 +229,8 @@ def _record(run_: Run, sut: Sut, plan: Plan, stage: Stage) -> None:
 def _judge(folder: Path, options: Options, stage: Stage) -> Conclusion:
     with stage("judge") as line:
         line.progress(f"starting {options.engine}")
-        engine = open_chosen_engine(
-            options.engine,
-            master=options.master,
-            log=folder / "spark.log",
-            judged_bytes=(folder / "history.jsonl").stat().st_size,
-        )
+        log = folder / "spark.log"
+        engine = open_chosen_engine(options.engine, master=options.master, log=log)
         try:
             conclusion = judge(folder, CATALOGUE, engine, progress=line.progress)
         finally:
@@ -273,9 +269,7 @@ def check_engine(name: str, master: str) -> str | None:
     return java_home_for_spark() if needs_java else None
 
 
-def open_chosen_engine(
-    name: str, *, master: str, log: Path, judged_bytes: int | None = None
-) -> Engine:
-    """The engine asked for on a command line, made for so much to judge."""
+def open_chosen_engine(name: str, *, master: str, log: Path) -> Engine:
+    """The engine asked for on a command line."""
     java_home = check_engine(name, master)
-    return open_engine(name, master=master, java_home=java_home, log=log, judged_bytes=judged_bytes)
+    return open_engine(name, master=master, java_home=java_home, log=log)

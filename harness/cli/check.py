@@ -39,9 +39,7 @@ def run(where: str, asked: Asked, *, as_json: bool) -> int:
     with ScratchFolder("check") as scratch:
         log = scratch / "spark.log"
         name = engine_for(sources, asked)
-        engine = open_chosen_engine(
-            name, master=asked.master or LOCAL, log=log, judged_bytes=_bytes_of(sources)
-        )
+        engine = open_chosen_engine(name, master=asked.master or LOCAL, log=log)
         try:
             if not _is_one(sources, place):
                 found = check_many(sources, asked, engine, scratch, stage)

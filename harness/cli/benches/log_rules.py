@@ -28,8 +28,6 @@ from spark_checkers.synthetic import write_bulk
 MILLION = 1_000_000
 SIZES = (1, 10)
 """In millions of rows."""
-OPTIMIZED_FROM = 5 * MILLION
-"""From so many rows on Spark's Java optimizes what it runs, as it does for `check`."""
 LOGS = (1, 32)
 ENGINES = ("inline", "spark")
 GROUPED = ("ops", "sends", "records_sent", "responses", "records_seen")
@@ -72,7 +70,7 @@ def measure_case(
             continue
         home = str(java.home) if java is not None else None
         with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as apart:
-            seen = apart.submit(judge, engine, home, str(small), str(tables), rows).result()
+            seen = apart.submit(judge, engine, home, str(small), str(tables)).result()
         yield from _measured(f"log rules {millions}M/{logs} {engine}", rows, seen, inline)
         inline = seen if engine == "inline" else inline
     shutil.rmtree(tables)
@@ -105,13 +103,13 @@ def _measured(name: str, rows: int, seen: Judged, inline: Judged | None) -> Iter
     )
 
 
-def judge(engine_name: str, java_home: str | None, small: str, tables: str, rows: int) -> Judged:
+def judge(engine_name: str, java_home: str | None, small: str, tables: str) -> Judged:
     """Judge one history by all rules; runs in a process of its own."""
     engine: Engine
     if engine_name == "inline":
         engine = InlineEngine()
     else:
-        engine = SparkEngine(java_home=java_home, small=rows <= OPTIMIZED_FROM)
+        engine = SparkEngine(java_home=java_home)
         _load(engine, Path(small))
         _judge(engine)
     _load(engine, Path(tables))
