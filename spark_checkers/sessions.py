@@ -23,11 +23,12 @@ import os
 import re
 import socket
 import sys
+import threading
 import time
 import weakref
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,17 +69,36 @@ _ANY_TIME = {
 }
 
 
+_ONE_AT_A_TIME = threading.Lock()
+
+
 def spark_session(master: str, *, java_home: str | None = None, log: Path | None = None) -> Any:
     """The Spark session of this process, on the given master; its own chatter goes to `log`."""
     if not _MASTERS.fullmatch(master):
         known = f"local[*], spark://HOST:PORT or {CONNECT}HOST:PORT"
         raise UsageError(f"{master!r} is no Spark master: it is {known}")
-    _someone_answers(master)
-    connects = master.startswith(CONNECT)
-    session = _connected(master) if connects else _started(master, java_home, log)
-    for name, value in _ANY_TIME.items():
-        session.conf.set(name, value)
-    return session
+    with _ONE_AT_A_TIME:
+        _someone_answers(master)
+        connects = master.startswith(CONNECT)
+        session = _connected(master) if connects else _started(master, java_home, log)
+        for name, value in _ANY_TIME.items():
+            session.conf.set(name, value)
+        return session
+
+
+def begin_session(master: str, *, java_home: str | None = None, log: Path | None = None) -> None:
+    """Start the session while something else is done; who asks for it later waits for the rest.
+
+    What keeps it from starting is told to them, not here.
+    """
+
+    def begin() -> None:
+        with suppress(Exception):
+            session = spark_session(master, java_home=java_home, log=log)
+            # The first query is most of what is left: Java loads its classes, Python its worker.
+            session.range(0, 1, 1, 1).mapInArrow(lambda batches: batches, "id bigint").collect()
+
+    threading.Thread(target=begin, name="spark-session", daemon=True).start()
 
 
 def cores_of(session: Any) -> int:
@@ -105,24 +125,27 @@ def _started(master: str, java_home: str | None, log: Path | None) -> Any:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     if java_home:
         os.environ["JAVA_HOME"] = java_home
-    from pyspark import SparkContext
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
     running = SparkContext._active_spark_context
-    if running is not None and running.master != master:
-        raise LabBroken(
-            f"this process runs Spark on {running.master}; {master} needs a process of its own"
-        )
-    builder = SparkSession.builder.appName("tidemark").master(master)
-    for name, value in _AT_START.items():
-        builder = builder.config(name, value)
-    for whose in ("driver", "executor"):
-        builder = builder.config(f"spark.{whose}.extraJavaOptions", _JAVA)
+    if running is not None:
+        if running.master != master:
+            raise LabBroken(
+                f"this process runs Spark on {running.master}; {master} needs a process of its own"
+            )
+        return SparkSession(running)
+    settings = {**_AT_START, "spark.app.name": "tidemark", "spark.master": master}
+    settings |= {f"spark.{whose}.extraJavaOptions": _JAVA for whose in ("driver", "executor")}
     if here:
-        builder = builder.config("spark.driver.bindAddress", "127.0.0.1")
-    with _told_in_a_sentence(master), _stderr_into(log):
-        session = builder.getOrCreate()
-        session.sparkContext.setLogLevel("ERROR")
+        settings["spark.driver.bindAddress"] = "127.0.0.1"
+    conf = SparkConf(loadDefaults=False).setAll([*settings.items()])
+    with _told_in_a_sentence(master), (log or Path(os.devnull)).open("ab") as chatter:
+        launch: Any = launch_gateway
+        context = SparkContext(conf=conf, gateway=launch(conf, {"stderr": chatter}))
+        context.setLogLevel("ERROR")
+        session = SparkSession(context)
     if not master.startswith("local"):
         _some_worker_came(session, master)
         session.sparkContext.addPyFile(str(_our_packages()))
@@ -199,18 +222,3 @@ def duckdb_connection(memory: str = "50%") -> DuckDBPyConnection:
     connection.execute("SET enable_progress_bar_print = false")
     weakref.finalize(connection, spilled.close)
     return connection
-
-
-@contextmanager
-def _stderr_into(log: Path | None) -> Iterator[None]:
-    """Let the JVM, which inherits standard error at its start, talk to a file instead."""
-    sys.stderr.flush()
-    kept = os.dup(2)
-    target = os.open(log or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    try:
-        os.dup2(target, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(target)

@@ -8,7 +8,6 @@ more than rows a second; there Spark is held against DuckDB in the same run.
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -19,6 +18,7 @@ from pathlib import Path
 from pyarrow import parquet
 
 from conformance.catalogue import CATALOGUE
+from harness.cli.benches.costs import cpu_s, peak_mb
 from harness.cli.benches.measured import Measured, timed
 from harness.processes.java import find_java
 from spark_checkers.engine import Engine, InlineEngine, SparkEngine
@@ -113,17 +113,17 @@ def judge(engine_name: str, java_home: str | None, small: str, tables: str) -> J
         _load(engine, Path(small))
         _judge(engine)
     _load(engine, Path(tables))
-    before_s = _cpu_s()
+    before_s = cpu_s()
     grouped_s = timed(lambda: _group(engine))
-    grouped_cpu_s, grouped_mb = _cpu_s() - before_s, _peak_mb()
+    grouped_cpu_s, grouped_mb = cpu_s() - before_s, peak_mb()
     judged_s = timed(lambda: _judge(engine))
     judged = Judged(
         grouped_s=grouped_s,
         grouped_cpu_s=grouped_cpu_s,
         grouped_mb=grouped_mb,
         judged_s=judged_s,
-        judged_cpu_s=_cpu_s() - before_s - grouped_cpu_s,
-        judged_mb=_peak_mb(),
+        judged_cpu_s=cpu_s() - before_s - grouped_cpu_s,
+        judged_mb=peak_mb(),
     )
     engine.close()
     return judged
@@ -146,43 +146,3 @@ def _judge(engine: Engine) -> None:
     wrong = [result for result in results if result.violations or result.broken]
     if wrong:
         raise AssertionError(f"a good history, and {wrong[0].rule} says: {wrong[0]}")
-
-
-def _ours() -> set[int]:
-    """This process and those it started."""
-    parents = dict(_statuses("PPid"))
-    ours = {os.getpid()}
-    for _ in parents:
-        ours |= {process for process, parent in parents.items() if parent in ours}
-    return ours
-
-
-def _peak_mb() -> float:
-    """The peak of memory of our processes, as Linux counts it."""
-    ours = _ours()
-    return sum(kib for process, kib in _statuses("VmHWM") if process in ours) / 1024
-
-
-def _cpu_s() -> float:
-    """The seconds of CPU that our processes have used."""
-    ticks = 0
-    for process in _ours():
-        try:
-            stat = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
-        except OSError:
-            continue  # it has ended meanwhile
-        user, system = stat.rpartition(")")[2].split()[11:13]
-        ticks += int(user) + int(system)
-    return max(ticks / os.sysconf("SC_CLK_TCK"), 0.01)
-
-
-def _statuses(name: str) -> Iterator[tuple[int, int]]:
-    """A number that the kernel keeps of each process, by process."""
-    for path in Path("/proc").glob("[0-9]*/status"):
-        try:
-            lines = path.read_text(encoding="ascii", errors="replace").splitlines()
-        except OSError:
-            continue  # it has ended meanwhile
-        yield from (
-            (int(path.parent.name), int(line.split()[1])) for line in lines if line.startswith(name)
-        )
