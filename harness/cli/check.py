@@ -77,7 +77,7 @@ def refuse_unknown_model(asked: Asked) -> None:
 
 
 def engine_for(sources: Sequence[Source], asked: Asked) -> str:
-    """Both engines find the same; Spark takes half a minute to begin, and then takes anything."""
+    """Both engines find the same; Spark takes seconds to begin, and then takes anything."""
     if asked.engine is not None:
         return asked.engine
     size = _bytes_of(sources)

@@ -81,6 +81,7 @@ _OPERATIONS = f"""
         SELECT 1 FROM definite d WHERE d.f = c.f AND d.error = c.error))
       AND (i.f <> 'produce' OR s.send IS NOT NULL AND coalesce(i.attempt, 1) = 1
         AND i.records IS NOT NULL)
+    ORDER BY i.index
 """
 _LEFT_OVER = """
     SELECT place, size FROM plain WHERE index NOT IN (

@@ -52,6 +52,11 @@ ODD: list[tuple[str, str | None, dict[str, Any], dict[str, Any]]] = [
     ("metadata", "ok", {"look": 1}, {"leader": 1, "leader_epoch": 2, "isr": [1]}),
     ("txn", "ok", {"value": [["send", "x", 1]]}, {"value": [["send", "x", [0, 1]]]}),
 ]
+RETRIED = [
+    ("produce", "fail", SEND | {"send": "p"}, {"error": "NOT_ENOUGH_REPLICAS"}),
+    ("produce", "info", SEND | {"send": "p", "attempt": 2}, {"error": "REQUEST_TIMED_OUT"}),
+    ("produce", "ok", SEND | {"send": "p", "attempt": 3}, {"error": "NONE", "offset": 11}),
+]
 ALONE: list[dict[str, Any]] = [
     {"kind": "fault", "name": "kill", "target": "broker-1", "phase": "begin"},
     {"kind": "fault", "name": "kill", "target": "broker-1", "phase": "end"},
@@ -87,6 +92,7 @@ def pair(number: int, odd: tuple[str, str | None, dict[str, Any], dict[str, Any]
 PIECES = st.one_of(
     st.builds(lambda n: [*log_lines(10 * n, 2)], st.integers(1, 4)),
     st.builds(lambda n, odd: [*pair(n, odd)], st.integers(0, 9), st.sampled_from(ODD)),
+    st.builds(lambda n: [line for odd in RETRIED for line in pair(n, odd)], st.integers(0, 9)),
     st.builds(lambda event: [event], st.sampled_from(ALONE)),
 )
 DAMAGE = st.one_of(
