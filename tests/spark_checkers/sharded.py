@@ -15,7 +15,8 @@ from spark_checkers.tasks import Task, judge_task
 
 
 class ShardedEngine(InlineEngine):
-    """Shards of whole keys, as many as are asked for; `narrowed` takes keys to be others."""
+    """Shards of whole keys, as many as are asked for; `narrowed` takes keys to be others, and
+    then parts the partitions of a topic."""
 
     def __init__(self, random: Random, shards: int, narrowed: dict[Key, Key] | None = None) -> None:
         super().__init__()
@@ -33,12 +34,18 @@ class ShardedEngine(InlineEngine):
         if key is Key.HISTORY:
             return (WHOLE,)
         held: list[list[Log]] = [[] for _ in range(self._shards)]
-        for part in logs_together(self, tables, key):
-            self._random.choice(held).extend(part)
+        for part in sorted(logs_together(self, tables, key)):
+            held[self._place(part)].extend(part)
         first = self._random.randrange(self._shards)
         return tuple(
             Shard(logs=tuple(logs), first=number == first) for number, logs in enumerate(held)
         )
+
+    def _place(self, part: tuple[Log, ...]) -> int:
+        """Where a part goes: anywhere, or where no other partition of its topic may be."""
+        if not self._narrowed:
+            return self._random.randrange(self._shards)
+        return part[0][1] % self._shards
 
     def judge(self, work: Work, progress: Progress) -> Iterator[Results]:
         tasks = [Task(self._paths, shard) for shard, _ in work]
