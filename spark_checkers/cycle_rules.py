@@ -6,18 +6,18 @@ from collections.abc import Mapping
 
 from harness.rules import Cycles, Finding, RuleResult
 from spark_checkers.cycles import CycleReport, find_cycles
-from spark_checkers.engine import Engine
+from spark_checkers.kernel import Kernel
 
 
 def judge_cycles(
-    engine: Engine, judges: Mapping[str, Cycles], *, ww_deps: bool, kept: int
+    kernel: Kernel, judges: Mapping[str, Cycles], *, ww_deps: bool, kept: int
 ) -> list[RuleResult]:
     """The results of the rules, by id; with `ww_deps` the order of writes makes dependencies."""
     if not judges:
         return []
     first = next(iter(judges.values()))
     try:
-        report = find_cycles(engine, first.table, first.vertices, ww_deps=ww_deps)
+        report = find_cycles(kernel, first.table, first.vertices, ww_deps=ww_deps)
     except Exception as error:
         return [broken_result(rule_id, error) for rule_id in judges]
     return [_result(rule_id, report, judge.kind, kept) for rule_id, judge in judges.items()]

@@ -27,7 +27,7 @@ MOST: Final = 1_000_000
 HISTORY_OF_ROW: Final = (
     f"coalesce((op >> {WIDTH}) - {OURS >> WIDTH}, CAST(substr(topic, 2, 7) AS BIGINT))"
 )
-"""SQL on both engines: the number of the history that a row of any table or view belongs to."""
+"""SQL: the number of the history that a row of any table or view belongs to."""
 
 
 @dataclass(frozen=True, slots=True)

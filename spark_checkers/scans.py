@@ -8,8 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.rules import Holds, RuleResult
-from spark_checkers.engine import Row
+from spark_checkers.kernel import Row
 from spark_checkers.places import HISTORY_OF_ROW, HistoryBatch
+
+OF_A_LOG = "topic IS NOT NULL AND partition IS NOT NULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +25,12 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """Claims about the same rows."""
+    """Claims about the same rows; in all shards but one without those that are about no log."""
 
     table: str
     claims: tuple[Claim, ...]
     beside: HistoryBatch
+    of_no_log: bool = True
 
     @property
     def told_from(self) -> str:
@@ -37,10 +40,11 @@ class Scan:
     def _source(self, table: str) -> str:
         """The rows, each with a column for every set of excuses that says whether it is excused."""
         kinds = self._kinds()
-        if not kinds:
+        if not kinds and self.of_no_log:
             return f"{table} AS t"
-        columns = ", ".join(f"{_excused(kind)} AS excused_{n}" for n, kind in enumerate(kinds))
-        return f"(SELECT judged.*, {columns} FROM {table} AS judged) AS t"
+        excused = (f", {_excused(kind)} AS excused_{n}" for n, kind in enumerate(kinds))
+        judged = f"SELECT judged.*{''.join(excused)} FROM {table} AS judged"
+        return f"({judged}{'' if self.of_no_log else f' WHERE {OF_A_LOG}'}) AS t"
 
     @property
     def counts(self) -> str:
@@ -100,7 +104,7 @@ class Scan:
 
     def single(self) -> list[Scan]:
         """The same, one claim at a time: so that a bad one does not spoil the others."""
-        return [Scan(self.table, (claim,), self.beside) for claim in self.claims]
+        return [Scan(self.table, (claim,), self.beside, self.of_no_log) for claim in self.claims]
 
     def _kinds(self) -> list[tuple[str, ...]]:
         return [*dict.fromkeys(claim.excuses for claim in self.claims if claim.excuses)]

@@ -9,10 +9,10 @@ What a cluster must offer:
 
 - Tables are exchanged as files. Driver, server and workers see the folder of the tables under the
   same path: on one machine any folder, else a shared one (`TMPDIR`).
-- Searches run in Python on the workers: the same minor version as here, with pyarrow. Our own
-  packages are shipped with the session; they need nothing else there.
+- Kernels run in Python on the workers: the same minor version as here, with pyarrow, duckdb and
+  numba. Our own packages are shipped with the session; they need nothing else there.
 
-Memory is bounded: Spark and DuckDB write to disk what does not fit, and no query of ours returns
+Memory is bounded: DuckDB writes to disk what does not fit, and no query of ours returns
 more than counts and a limited number of findings.
 """
 
@@ -23,11 +23,12 @@ import os
 import re
 import socket
 import sys
+import threading
 import time
 import weakref
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 CONNECT = "sc://"
+CONNECT_TASKS = 8
 _MASTERS = re.compile(
     r"local(\[(\*|\d+)(,\d+)?\])?|(spark|k8s|sc)://\S+|local-cluster\[[\d,]+\]|yarn"
 )
@@ -52,44 +54,57 @@ _WORKERS_S = 60.0
 _AT_START = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.memory": "4g",
+    # Tables never pass through Java: the kernels in its tasks read them by themselves.
+    "spark.driver.memory": "1g",
     # No answer of ours is large; one that is would be a defect, better told than swapped.
     "spark.driver.maxResultSize": "512m",
-    # The rules are some five hundred generated classes; kept, the next history needs no compiler.
-    "spark.sql.codegen.cache.maxEntries": "4096",
 }
-_JAVA = "-XX:ReservedCodeCacheSize=512m -XX:+UseParallelGC"
-# Where a history is small, optimizing code takes longer than it saves. Where it is large, Java
-# waits ten times as long as usual until it takes code to be hot: most of ours is soon done.
-_JAVA_FOR_SMALL = f"{_JAVA} -XX:TieredStopAtLevel=1"
-_JAVA_FOR_LARGE = (
-    f"{_JAVA} -XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000"
-    " -XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000"
-)
+# Java runs a few queries that do nearly nothing, once: optimizing them takes longer than it saves.
+_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto"
 _ANY_TIME = {
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
 }
 
 
-def spark_session(
-    master: str, *, java_home: str | None = None, log: Path | None = None, small: bool = False
-) -> Any:
-    """The Spark session of this process, on the given master; Spark's own chatter goes to `log`.
+_ONE_AT_A_TIME = threading.Lock()
 
-    For `small` histories its Java does not optimize what it runs.
-    """
+
+def spark_session(master: str, *, java_home: str | None = None, log: Path | None = None) -> Any:
+    """The Spark session of this process, on the given master; its own chatter goes to `log`."""
     if not _MASTERS.fullmatch(master):
         known = f"local[*], spark://HOST:PORT or {CONNECT}HOST:PORT"
         raise UsageError(f"{master!r} is no Spark master: it is {known}")
-    _someone_answers(master)
-    if master.startswith(CONNECT):
-        session = _connected(master)
-    else:
-        session = _started(master, java_home, log, _JAVA_FOR_SMALL if small else _JAVA_FOR_LARGE)
-    for name, value in _ANY_TIME.items():
-        session.conf.set(name, value)
-    return session
+    with _ONE_AT_A_TIME:
+        _someone_answers(master)
+        connects = master.startswith(CONNECT)
+        session = _connected(master) if connects else _started(master, java_home, log)
+        for name, value in _ANY_TIME.items():
+            session.conf.set(name, value)
+        return session
+
+
+def begin_session(master: str, *, java_home: str | None = None, log: Path | None = None) -> None:
+    """Start the session while something else is done; who asks for it later waits for the rest.
+
+    What keeps it from starting is told to them, not here.
+    """
+
+    def begin() -> None:
+        with suppress(Exception):
+            session = spark_session(master, java_home=java_home, log=log)
+            # The first query is most of what is left: Java loads its classes, Python its worker.
+            session.range(0, 1, 1, 1).mapInArrow(lambda batches: batches, "id bigint").collect()
+
+    threading.Thread(target=begin, name="spark-session", daemon=True).start()
+
+
+def cores_of(session: Any) -> int:
+    """How many tasks run at once, as far as the session tells."""
+    context = getattr(session, "_sc", None)  # a Connect session has none, and refuses to say so
+    return max(2, int(context.defaultParallelism)) if context is not None else CONNECT_TASKS
 
 
 @cache
@@ -103,31 +118,34 @@ def _connected(url: str) -> Any:
     return session
 
 
-def _started(master: str, java_home: str | None, log: Path | None, java: str) -> Any:
+def _started(master: str, java_home: str | None, log: Path | None) -> Any:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     here = master.startswith("local") or _host_port(master)[0] in _LOOPBACK
     if here:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     if java_home:
         os.environ["JAVA_HOME"] = java_home
-    from pyspark import SparkContext
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
     running = SparkContext._active_spark_context
-    if running is not None and running.master != master:
-        raise LabBroken(
-            f"this process runs Spark on {running.master}; {master} needs a process of its own"
-        )
-    builder = SparkSession.builder.appName("tidemark").master(master)
-    for name, value in _AT_START.items():
-        builder = builder.config(name, value)
-    for whose in ("driver", "executor"):
-        builder = builder.config(f"spark.{whose}.extraJavaOptions", java)
+    if running is not None:
+        if running.master != master:
+            raise LabBroken(
+                f"this process runs Spark on {running.master}; {master} needs a process of its own"
+            )
+        return SparkSession(running)
+    settings = {**_AT_START, "spark.app.name": "tidemark", "spark.master": master}
+    settings |= {f"spark.{whose}.extraJavaOptions": _JAVA for whose in ("driver", "executor")}
     if here:
-        builder = builder.config("spark.driver.bindAddress", "127.0.0.1")
-    with _told_in_a_sentence(master), _stderr_into(log):
-        session = builder.getOrCreate()
-        session.sparkContext.setLogLevel("ERROR")
+        settings["spark.driver.bindAddress"] = "127.0.0.1"
+    conf = SparkConf(loadDefaults=False).setAll([*settings.items()])
+    with _told_in_a_sentence(master), (log or Path(os.devnull)).open("ab") as chatter:
+        launch: Any = launch_gateway
+        context = SparkContext(conf=conf, gateway=launch(conf, {"stderr": chatter}))
+        context.setLogLevel("ERROR")
+        session = SparkSession(context)
     if not master.startswith("local"):
         _some_worker_came(session, master)
         session.sparkContext.addPyFile(str(_our_packages()))
@@ -204,18 +222,3 @@ def duckdb_connection(memory: str = "50%") -> DuckDBPyConnection:
     connection.execute("SET enable_progress_bar_print = false")
     weakref.finalize(connection, spilled.close)
     return connection
-
-
-@contextmanager
-def _stderr_into(log: Path | None) -> Iterator[None]:
-    """Let the JVM, which inherits standard error at its start, talk to a file instead."""
-    sys.stderr.flush()
-    kept = os.dup(2)
-    target = os.open(log or os.devnull, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    try:
-        os.dup2(target, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(target)

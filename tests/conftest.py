@@ -15,7 +15,7 @@ from spark_checkers.engine import SparkEngine
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkEngine]:
-    engine = SparkEngine("local[2]", java_home=java_home_for_spark(), small=True)
+    engine = SparkEngine("local[2]", java_home=java_home_for_spark())
     yield engine
     engine.close()
 

@@ -22,6 +22,7 @@ from harness.sut import UsageError
 ROWS = (
     "history",
     "judging",
+    "pipeline",
     "boundary",
     "simulation",
     "log-rules",

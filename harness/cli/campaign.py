@@ -9,7 +9,14 @@ from typing import Any
 
 from conformance.campaigns import read_campaign, record
 from harness import __version__
-from harness.cli.certify import Options, check_engine, check_folder, conclude, header_of
+from harness.cli.certify import (
+    Options,
+    begin_engine,
+    check_engine,
+    check_folder,
+    conclude,
+    header_of,
+)
 from harness.cli.progress import Stage, plural
 from harness.cli.runs import RUNS, next_run
 from harness.errors import UsageError
@@ -33,9 +40,11 @@ def run(file: Path, options: Options) -> int:
     stage.say(f"{campaign.name} · {sut.name} {__version__} · {world} · seed {options.seed}")
     header = header_of(options, sut, world, name, list(campaign.profiles))
     header["options"] |= {CAMPAIGN: str(file), DIGEST: _digest(file)}
+    run_ = Run.create(folder, **header)
+    begin_engine(folder, options)
     with stage("record") as line:
         steps = record(
-            Run.create(folder, **header),
+            run_,
             sut,
             campaign,
             world=world,

@@ -35,9 +35,10 @@ from harness.sut.adapter import adapter_of
 from reports import terminal
 from spark_checkers.engine import Engine, open_engine
 from spark_checkers.judge import judge
-from spark_checkers.sessions import CONNECT
+from spark_checkers.sessions import CONNECT, begin_session
 
 ENGINES = ("spark", "inline")
+SPARK_LOG = "spark.log"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +79,9 @@ def run(options: Options) -> int:
         f" · seed {options.seed}"
     )
     header = header_of(options, sut, world, name, profiles)
-    _record(Run.create(folder, **header), sut, plan, stage)
+    run_ = Run.create(folder, **header)
+    begin_engine(folder, options)
+    _record(run_, sut, plan, stage)
     return conclude(folder, options, stage)
 
 
@@ -229,12 +232,8 @@ def _record(run_: Run, sut: Sut, plan: Plan, stage: Stage) -> None:
 def _judge(folder: Path, options: Options, stage: Stage) -> Conclusion:
     with stage("judge") as line:
         line.progress(f"starting {options.engine}")
-        engine = open_chosen_engine(
-            options.engine,
-            master=options.master,
-            log=folder / "spark.log",
-            judged_bytes=(folder / "history.jsonl").stat().st_size,
-        )
+        log = folder / SPARK_LOG
+        engine = open_chosen_engine(options.engine, master=options.master, log=log)
         try:
             conclusion = judge(folder, CATALOGUE, engine, progress=line.progress)
         finally:
@@ -273,9 +272,14 @@ def check_engine(name: str, master: str) -> str | None:
     return java_home_for_spark() if needs_java else None
 
 
-def open_chosen_engine(
-    name: str, *, master: str, log: Path, judged_bytes: int | None = None
-) -> Engine:
-    """The engine asked for on a command line, made for so much to judge."""
+def begin_engine(folder: Path, options: Options) -> None:
+    """Let what takes seconds to start do so while the run is recorded."""
+    if options.engine == "spark":
+        java_home = check_engine(options.engine, options.master)
+        begin_session(options.master, java_home=java_home, log=folder / SPARK_LOG)
+
+
+def open_chosen_engine(name: str, *, master: str, log: Path) -> Engine:
+    """The engine asked for on a command line."""
     java_home = check_engine(name, master)
-    return open_engine(name, master=master, java_home=java_home, log=log, judged_bytes=judged_bytes)
+    return open_engine(name, master=master, java_home=java_home, log=log)

@@ -39,9 +39,7 @@ def run(where: str, asked: Asked, *, as_json: bool) -> int:
     with ScratchFolder("check") as scratch:
         log = scratch / "spark.log"
         name = engine_for(sources, asked)
-        engine = open_chosen_engine(
-            name, master=asked.master or LOCAL, log=log, judged_bytes=_bytes_of(sources)
-        )
+        engine = open_chosen_engine(name, master=asked.master or LOCAL, log=log)
         try:
             if not _is_one(sources, place):
                 found = check_many(sources, asked, engine, scratch, stage)
@@ -79,7 +77,7 @@ def refuse_unknown_model(asked: Asked) -> None:
 
 
 def engine_for(sources: Sequence[Source], asked: Asked) -> str:
-    """Both engines find the same; Spark takes half a minute to begin, and then takes anything."""
+    """Both engines find the same; Spark takes seconds to begin, and then takes anything."""
     if asked.engine is not None:
         return asked.engine
     size = _bytes_of(sources)

@@ -42,7 +42,7 @@ def judge_folder(
         stage.watched("judge") as progress,
     ):
         log = scratch / "spark.log"
-        opened = open_chosen_engine(name, master=master, log=log, judged_bytes=size)
+        opened = open_chosen_engine(name, master=master, log=log)
         try:
             return judge_again(folder, opened, progress=progress)
         finally:

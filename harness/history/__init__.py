@@ -3,8 +3,8 @@
 Record with `Run` and `ShardWriter`, seal with `Run.seal`, read with `read_history` or
 `import_history`, lay out as tables with `write_tables`. The format is in `FORMAT.md`.
 
-The names of `silver` are loaded when first used: Arrow takes a second to import, and a process that
-only records has no need of it.
+The names of `silver` and `frames` are loaded when first used: Arrow takes a second to import, and a
+process that only records has no need of it.
 """
 
 from __future__ import annotations
@@ -34,9 +34,11 @@ from .shards import ShardWriter
 from .tables import TABLES, Column, Table
 
 if TYPE_CHECKING:
+    from .frames import OpenedRun, open_run
     from .silver import Collected, Written, arrow_schema, collect_tables, write_tables
 
 _SILVER = frozenset({"Collected", "Written", "arrow_schema", "collect_tables", "write_tables"})
+_FRAMES = frozenset({"OpenedRun", "open_run"})
 
 __all__ = [
     "FORMAT",
@@ -52,6 +54,7 @@ __all__ = [
     "HistoryError",
     "HistoryUnreadable",
     "Indefinite",
+    "OpenedRun",
     "Problem",
     "Run",
     "RunFolderError",
@@ -70,14 +73,19 @@ __all__ = [
     "history_of",
     "import_history",
     "load_schema",
+    "open_run",
     "read_history",
     "write_tables",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _SILVER:
-        raise AttributeError(f"module {__name__} has no attribute {name}")
-    from . import silver
+    if name in _SILVER:
+        from . import silver
 
-    return getattr(silver, name)
+        return getattr(silver, name)
+    if name in _FRAMES:
+        from . import frames
+
+        return getattr(frames, name)
+    raise AttributeError(f"module {__name__} has no attribute {name}")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from .lines import Event
@@ -53,9 +54,17 @@ class History:
     """A recorded or imported history; see the module's text for what is lazy."""
 
     def __init__(
-        self, *, name: str, header: Mapping[str, Any], source: Source, first_line: int | None = None
+        self,
+        *,
+        name: str,
+        header: Mapping[str, Any],
+        source: Source,
+        first_line: int | None = None,
+        path: Path | None = None,
     ) -> None:
-        """`first_line` is the line of event 0 in its file, where index and line go together."""
+        """`first_line` is the line of event 0 in its file, where index and line go together;
+        `path` is the file, where it is a sealed history."""
+        self.path = path
         self.name = name
         self.header = header
         self.first_line = first_line
@@ -107,6 +116,10 @@ class History:
     def line_of(self, index: int) -> int:
         """The line of an event in its file, or 0 where the form of the file does not tell."""
         return index + self.first_line if self.first_line is not None else 0
+
+    def settle(self, passed: Pass) -> None:
+        """Take over what a full pass found out that was made elsewhere."""
+        self._passed = passed
 
     def _settled(self) -> Pass:
         if self._passed is None:

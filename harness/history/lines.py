@@ -205,7 +205,7 @@ class LineFeed:
             carry += block
             whole, newline, carry = carry.rpartition(b"\n")
             if newline:
-                self._hash(whole)
+                self.hash(whole)
                 suspect = is_suspect(whole)
                 for line in whole.split(b"\n"):
                     yield line, suspect, True
@@ -213,11 +213,11 @@ class LineFeed:
                 yield carry, True, True
                 carry = self._pass_over(carry)
         if carry:
-            self._hash(carry)
+            self.hash(carry)
             yield carry, True, False
 
-    def _hash(self, whole: bytes) -> None:
-        """Hash all but the last line, which may turn out to be the footer."""
+    def hash(self, whole: bytes) -> None:
+        """Hash lines, all but the last one, which may turn out to be the footer."""
         if not self._hashed:
             return
         before, newline, last = whole.rpartition(b"\n")

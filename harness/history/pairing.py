@@ -11,7 +11,7 @@ not prove it is reported and taken as info, because a wrong fail makes checkers 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from .kafka_errors import REQUESTS, Indefinite, Outcome, definiteness, error_name
@@ -44,17 +44,19 @@ class Pairing:
         problem: Callable[[Event, str], None],
         *,
         self_contained: Collection[str] = (),
+        started: Mapping[str, int] | None = None,
     ) -> None:
         """`order` gives the order units of a line; `problem` is told what does not pair.
 
         A completion of a `self_contained` function repeats what was asked, so it is kept without
-        its invocation, as an operation that began with the history.
+        its invocation, as an operation that began with the history: by each clock when it
+        `started`, where lines are left out.
         """
         self._order = order
         self._problem = problem
         self._self_contained = self_contained
         self._open: dict[int, Event] = {}
-        self._started: dict[str, int] = {}
+        self._started: dict[str, int] = dict(started or {})
 
     def feed(self, event: Event) -> Operation | None:
         """The operation that this line closes, if it closes one."""

@@ -32,9 +32,9 @@ def read_history(path: Path | str) -> History:
     header = _read_header(path)
 
     def source(passed: Pass) -> Iterator[Event]:
-        return _Reading(path, passed).events()
+        return Reading(path, passed).events()
 
-    return History(name=str(path), header=header, source=source, first_line=2)
+    return History(name=str(path), header=header, source=source, first_line=2, path=path)
 
 
 def _read_header(path: Path) -> Event:
@@ -57,32 +57,41 @@ def _read_header(path: Path) -> Event:
     return {} if header.get("kind") != "header" or line_fault(header) else header
 
 
-class _Reading:
+class Reading:
     """One pass over one file."""
 
     def __init__(self, path: Path, passed: Pass) -> None:
+        """What is found out beside the events goes into `passed`."""
         self._path = path
         self._passed = passed
-        self._number = 0
-        self._next_index = 0
+        self.number = 0
+        self.next_index = 0
         self._count = 0
         self._header_seen = False
         self._footer: Event | None = None
 
     def events(self) -> Iterator[Event]:
+        """The usable events of the file, line by line."""
         try:
             with open_regular(self._path, buffering=0) as file:
                 feed = LineFeed(file, hashed=True)
                 for raw, suspect, whole in feed:
-                    self._number += 1
-                    event = self._line(raw, suspect, whole)
+                    event = self.line(raw, suspect=suspect, whole=whole)
                     if event is not None:
                         yield event
-                self._finish(feed, torn=self._number > 0 and not whole)
+                self.finish(feed, torn=self.number > 0 and not whole)
         except OSError as cause:
             raise HistoryUnreadable(f"cannot read {self._path}: {cause.strerror}") from cause
 
-    def _line(self, raw: bytes, suspect: bool, whole: bool) -> Event | None:
+    def pass_over(self, events: int) -> None:
+        """Take note of events that were read elsewhere and have the index that was due."""
+        self.number += events
+        self.next_index += events
+        self._count += events
+
+    def line(self, raw: bytes, *, suspect: bool | None, whole: bool) -> Event | None:
+        """The event of the next line, or None after noting what the line was instead."""
+        self.number += 1
         try:
             event = decode(raw, suspect=suspect)
             fault = line_fault(event)
@@ -97,7 +106,7 @@ class _Reading:
             else:
                 fault = self._frame_fault(event)
         if fault is not None:
-            self._passed.log.add(self._number, fault)
+            self._passed.log.add(self.number, fault)
         return None
 
     def _order_fault(self, event: Event) -> str | None:
@@ -106,18 +115,18 @@ class _Reading:
             return "an event of a sealed history needs index"
         if self._footer is not None:
             return "an event after the footer"
-        expected = self._next_index
+        expected = self.next_index
         if index < expected:
             return f"index {index} is repeated or out of order; {expected} was due"
-        self._next_index = index + 1
+        self.next_index = index + 1
         if index > expected:
-            self._passed.log.add(self._number, f"events {expected} to {index - 1} are missing")
+            self._passed.log.add(self.number, f"events {expected} to {index - 1} are missing")
         return None
 
     def _frame_fault(self, event: Event) -> str | None:
         if event["kind"] == "header":
             self._header_seen = True
-            return None if self._number == 1 else "a header that is not the first line"
+            return None if self.number == 1 else "a header that is not the first line"
         if event["kind"] != "footer":
             return f"a line of kind {event['kind']} belongs in a shard"
         if self._footer is not None:
@@ -125,9 +134,10 @@ class _Reading:
         self._footer = event
         return None
 
-    def _finish(self, feed: LineFeed, *, torn: bool) -> None:
+    def finish(self, feed: LineFeed, *, torn: bool) -> None:
+        """Take note of how the file ended."""
         log, footer = self._passed.log, self._footer
-        if self._number == 0:
+        if self.number == 0:
             log.add(0, "the file is empty")
         elif not self._header_seen:
             log.add(1, "there is no header")
@@ -135,14 +145,14 @@ class _Reading:
             self._passed.notes.append("no footer: the run was not sealed, or the file was cut")
             return
         if torn:
-            log.add(self._number, "the footer has no newline: the file was cut")
+            log.add(self.number, "the footer has no newline: the file was cut")
         if footer["events"] != self._count:
             counts = f"the footer counts {footer['events']} events, {self._count} are here"
-            log.add(self._number, counts)
+            log.add(self.number, counts)
         if feed.sha256_before(SHA_FIELD) != footer["sha256"]:
-            log.add(self._number, "the hash does not fit: the file was changed after sealing")
+            log.add(self.number, "the hash does not fit: the file was changed after sealing")
         if footer.get("damaged"):
-            log.add(self._number, "sealed from shards of which lines could not be used")
+            log.add(self.number, "sealed from shards of which lines could not be used")
         if not footer.get("complete", True):
             self._passed.notes.extend(map(str, footer.get("reasons", [])))
             self._passed.notes.append("sealed as incomplete")

@@ -8,7 +8,7 @@ from. Memory: open operations, unsettled sends, open fault windows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -49,13 +49,22 @@ _UNFIT: Final = (TypeError, ValueError, KeyError, IndexError, AttributeError)
 class RowBuilder:
     """Feed it every event of a history, then `finish()`; rows and problems go to the callbacks."""
 
-    def __init__(self, history: History, emit: Emit, problem: Callable[[Event, str], None]) -> None:
-        """`emit(table, row)` takes rows by column name; `problem(event, reason)` the rest."""
+    def __init__(
+        self,
+        history: History,
+        emit: Emit,
+        problem: Callable[[Event, str], None],
+        started: Mapping[str, int] | None = None,
+    ) -> None:
+        """`emit(table, row)` takes rows by column name; `problem(event, reason)` the rest. When
+        clocks `started` is told where not all events are fed."""
         by = "index" if history.index_ordered else "time"
         self._order: Callable[[Event], int] = lambda event: int(event[by])
         self._emit = emit
         self._problem = problem
-        self._pairing = Pairing(self._order, problem, self_contained=MICRO_OPERATIONS)
+        self._pairing = Pairing(
+            self._order, problem, self_contained=MICRO_OPERATIONS, started=started
+        )
         self._sends = SendBook(emit, problem)
         self._windows = FaultWindows(emit, self._order, problem)
         self._phases = PhaseWindows(emit, self._order, problem)

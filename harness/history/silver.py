@@ -11,7 +11,7 @@ Files appear under their names only when all of them are whole.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -27,6 +27,8 @@ from .rows import RowBuilder
 from .sends import Row
 from .tables import TABLES, Table
 
+BULK_BYTES: Final = 1024 * 1024
+"""Below, reading line by line is over before DuckDB has begun."""
 _ROWS_A_BATCH: Final = 8_192
 _ROWS_A_GROUP: Final = 131_072
 _ARROW: Final[Mapping[str, pa.DataType]] = {
@@ -112,9 +114,15 @@ class _Sink:
             self._group()
 
 
-def lay_out(history: History, open_table: OpenTable) -> list[Problem]:
+def lay_out(
+    history: History,
+    open_table: OpenTable,
+    *,
+    events: Iterable[Event] | None = None,
+    started: Mapping[str, int] | None = None,
+) -> list[Problem]:
     """Give every row of a history to what `open_table` returns for its table; the result is what
-    could not be laid out."""
+    could not be laid out. Only some `events` of it if they are given; clocks `started` then."""
     log = ProblemLog(file=history.name)
 
     def problem(event: Event, reason: str) -> None:
@@ -129,8 +137,8 @@ def lay_out(history: History, open_table: OpenTable) -> list[Problem]:
             problem({"index": row[first]}, f"does not fit table {name}, row dropped: {reason}")
 
         sinks[name] = _Sink(table, open_table(table), unfit)
-    builder = RowBuilder(history, lambda name, row: sinks[name].add(row), problem)
-    for event in history.events:
+    builder = RowBuilder(history, lambda name, row: sinks[name].add(row), problem, started)
+    for event in history.events if events is None else events:
         builder.feed(event)
     builder.finish()
     for name, sink in sinks.items():
@@ -152,33 +160,44 @@ def write_tables(
     """
     folder = Path(folder)
     paths = {name: folder / f"{name}.parquet" for name in TABLES if name in only}
-    writers: dict[str, pq.ParquetWriter] = {}
     if folder.is_symlink():
         raise RunFolderError(f"{folder} is a link; tables are written where they are asked for")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-
-        def open_table(table: Table) -> WriteGroup:
-            if table.name not in paths:
-                return lambda rows: None
-            fresh = paths[table.name].with_suffix(".tmp")
-            fresh.unlink(missing_ok=True)
-            writer = writers[table.name] = pq.ParquetWriter(fresh, arrow_schema(table))
-            return lambda rows: writer.write_table(rows, row_group_size=_ROWS_A_GROUP * 2)
-
-        try:
-            problems = lay_out(history, open_table)
-        finally:
-            for writer in writers.values():
-                writer.close()
-        for path in paths.values():
-            os.replace(path.with_suffix(".tmp"), path)
+        fresh = {name: path.with_suffix(".tmp") for name, path in paths.items()}
+        for path in fresh.values():
+            path.unlink(missing_ok=True)
+        written = Written(paths)
+        written.problems = _write(history, fresh)
+        for name, path in paths.items():
+            os.replace(fresh[name], path)
     except OSError as cause:
         reason = cause.strerror or str(cause)
         raise RunFolderError(f"cannot write tables into {folder}: {reason}") from cause
-    written = Written(paths)
-    written.problems = problems
     return written
+
+
+def _write(history: History, paths: Mapping[str, Path]) -> list[Problem]:
+    """Many lines at a time where the history is a file; one by one where that does not do."""
+    if history.path is not None and history.path.stat().st_size >= BULK_BYTES:
+        from .bulk import write_bulk_tables
+
+        problems = write_bulk_tables(history, history.path, paths)
+        if problems is not None:
+            return problems
+    writers: dict[str, pq.ParquetWriter] = {}
+
+    def open_table(table: Table) -> WriteGroup:
+        if table.name not in paths:
+            return lambda rows: None
+        writer = writers[table.name] = pq.ParquetWriter(paths[table.name], arrow_schema(table))
+        return lambda rows: writer.write_table(rows, row_group_size=_ROWS_A_GROUP * 2)
+
+    try:
+        return lay_out(history, open_table)
+    finally:
+        for writer in writers.values():
+            writer.close()
 
 
 def collect_tables(history: History) -> Collected:

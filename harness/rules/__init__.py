@@ -2,7 +2,7 @@
 
 from harness.rules.catalogue import Catalogue, CatalogueError
 from harness.rules.conclusion import Brokers, Conclusion, FaultsSeen
-from harness.rules.rule import Cycles, Depth, Holds, Judge, Level, Rule, Search, Status
+from harness.rules.rule import Cycles, Depth, Holds, Judge, Key, Level, Rule, Search, Status
 from harness.rules.verdict import (
     Finding,
     Judged,
@@ -25,6 +25,7 @@ __all__ = [
     "Judge",
     "Judged",
     "Judgement",
+    "Key",
     "Level",
     "Rule",
     "RuleResult",

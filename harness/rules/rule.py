@@ -5,8 +5,11 @@ A judge is data, never code that looks at a system. `Holds` says: in the rows of
 order of a model. `Cycles` says: no cycle of a kind exists among transactions that depend on each
 other. All yield an exercise count; a rule that was never exercised proves nothing.
 
-Expressions are SQL that Spark and DuckDB both accept. A null `when` is false; a null `holds` is a
-violation, because a rule that cannot be decided where it applies has not been kept.
+Expressions are DuckDB's SQL. A null `when` is false; a null `holds` is a violation, because a rule
+that cannot be decided where it applies has not been kept.
+
+A judge is *complete within* a key: whatever it needs to decide about a row lies in the logs that
+the key keeps together. Histories are judged in shards of whole keys, and counts are added up.
 """
 
 from __future__ import annotations
@@ -32,6 +35,25 @@ class Depth(Enum):
     TRACE = "trace"
 
 
+class Key(Enum):
+    """What keeps logs together that a judge has to see at once: themselves alone, or all logs of a
+    topic, of a transaction, a group, a producer or a process, or of the whole history."""
+
+    PARTITION = "partition"
+    TOPIC = "topic"
+    TRANSACTION = "transaction"
+    GROUP = "group"
+    PRODUCER = "producer"
+    PROCESS = "process"
+    HISTORY = "history"
+
+    def joined(self, other: Key) -> Key:
+        """The narrowest key that keeps together whatever one of the two does."""
+        if self is other or other is Key.PARTITION:
+            return self
+        return other if self is Key.PARTITION else Key.HISTORY
+
+
 class Status(Enum):
     """What stands behind a rule today."""
 
@@ -49,7 +71,8 @@ class Holds:
     are told from `evidence`, if that is given: a view on `table` and what it stands on, with the
     same rows and further columns, which nobody needs as long as there are none.
     `words` tell them: clauses with the names of shown values, of which those that are null are left
-    out.
+    out. It is complete `within` the key that the views it reads declare, unless it names a wider
+    one.
     """
 
     table: str
@@ -59,6 +82,7 @@ class Holds:
     times: str = "1"
     evidence: str = ""
     words: tuple[str, ...] = ()
+    within: Key = Key.PARTITION
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -75,6 +99,12 @@ class Search:
     model: str
 
     @property
+    def within(self) -> Key:
+        """The key of the search, where logs have it."""
+        named = {("topic", "partition"): Key.PARTITION, ("topic",): Key.TOPIC}
+        return named.get(self.key, Key.HISTORY)
+
+    @property
     def tables(self) -> tuple[str, ...]:
         """What it reads."""
         return (self.table,)
@@ -88,6 +118,11 @@ class Cycles:
     table: str
     vertices: str
     kind: str
+
+    @property
+    def within(self) -> Key:
+        """Any two transactions may depend on each other."""
+        return Key.HISTORY
 
     @property
     def tables(self) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from spark_checkers.cycles.cases import Case, Cycle, Step, Unfinished
 from spark_checkers.cycles.core import cyclic_core, whole_graph
 from spark_checkers.cycles.graph import PROCESS, REALTIME, WR, WW, Graph, knots
 from spark_checkers.cycles.shortest import KINDS, Budget, Kind, Steps, shortest_cycle
-from spark_checkers.engine import Engine
+from spark_checkers.kernel import Kernel
 
 __all__ = ["Case", "CycleReport", "find_cycles"]
 
@@ -74,7 +74,7 @@ class CycleReport:
 
 
 def find_cycles(
-    engine: Engine,
+    kernel: Kernel,
     table: str,
     vertices: str,
     *,
@@ -89,9 +89,9 @@ def find_cycles(
     most `core` transactions; each knot gets `visits` visits.
     """
     kinds = (WW, WR) if ww_deps else (WR,)
-    counted = engine.rows(f"SELECT kind, count(*) AS times FROM {table} GROUP BY kind")
-    (about,) = engine.rows(_ABOUT.format(vertices=vertices))
-    (all_of_them,) = engine.rows(_OPERATIONS)
+    counted = kernel.rows(f"SELECT kind, count(*) AS times FROM {table} GROUP BY kind")
+    (about,) = kernel.rows(_ABOUT.format(vertices=vertices))
+    (all_of_them,) = kernel.rows(_OPERATIONS)
     report = CycleReport(
         dependencies={row["kind"]: int(row["times"]) for row in counted if row["kind"] in kinds},
         operations=int(all_of_them["operations"]),
@@ -104,16 +104,16 @@ def find_cycles(
             report.add(EMPTY, Unfinished(op=0, text=text, facts={}))
         return report
     if int(about["transactions"]) + sum(report.dependencies.values()) <= whole:
-        left = whole_graph(engine, table, vertices, kinds, timed=timed)
+        left = whole_graph(kernel, table, vertices, kinds, timed=timed)
     else:
-        left = cyclic_core(engine, table, vertices, kinds, timed=timed, budget=core)
+        left = cyclic_core(kernel, table, vertices, kinds, timed=timed, budget=core)
     if left.left_out:
         text = f"{left.left_out} transactions may lie on cycles and were not searched"
         report.add(TIMEOUT, Unfinished(op=0, text=text, facts={"scc-size": left.left_out}))
     found: list[tuple[str, Steps]] = []
     for knot in knots(left.graph, kinds, REALTIME):
         found += _search_knot(left.graph.within(knot), kinds, visits, report)
-    _explain(engine, table, left.graph, found, report)
+    _explain(kernel, table, left.graph, found, report)
     return report
 
 
@@ -180,7 +180,7 @@ def _note_timeout(kind: Kind, graph: Graph, looked_for: list[str], report: Cycle
 
 
 def _explain(
-    engine: Engine,
+    kernel: Kernel,
     table: str,
     graph: Graph,
     found: Iterable[tuple[str, Steps]],
@@ -192,7 +192,7 @@ def _explain(
         by_kind.setdefault(kind, []).append(steps)
     for kind, cycles in by_kind.items():
         shown = sorted(cycles, key=lambda steps: min(step[1] for step in steps))
-        values = _values(engine, table, [s for steps in shown[:EXPLAINED] for s in steps])
+        values = _values(kernel, table, [s for steps in shown[:EXPLAINED] for s in steps])
         for steps in shown:
             explained = tuple(
                 Step(kind=k, source=a, target=b, facts=_facts(graph, k, a, b, values))
@@ -204,14 +204,14 @@ def _explain(
 Value = dict[tuple[str, int, int], dict[str, object]]
 
 
-def _values(engine: Engine, table: str, steps: Steps) -> Value:
+def _values(kernel: Kernel, table: str, steps: Steps) -> Value:
     """The first value of each log that each dependency rests on."""
     wanted = {step for step in steps if step[0] in (WW, WR)}
     if not wanted:
         return {}
     sources = ", ".join(str(source) for source in sorted({s for _, s, _ in wanted}))
     targets = ", ".join(str(target) for target in sorted({t for _, _, t in wanted}))
-    rows = engine.rows(
+    rows = kernel.rows(
         f"SELECT kind, source, target, topic, partition, value, next_value FROM {table}"
         f" WHERE source IN ({sources}) AND target IN ({targets})"
         " ORDER BY topic, partition, value, next_value NULLS LAST"

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from spark_checkers.cycles.graph import Graph, Transaction
-from spark_checkers.engine import Engine, Row
+from spark_checkers.kernel import Kernel, Row
 
 ROUNDS = 24
 WINDOWS = 64
@@ -34,51 +34,51 @@ class Core:
 
 
 def whole_graph(
-    engine: Engine, table: str, vertices: str, kinds: tuple[str, ...], *, timed: bool
+    kernel: Kernel, table: str, vertices: str, kinds: tuple[str, ...], *, timed: bool
 ) -> Core:
     """All transactions and dependencies of these kinds."""
     wanted = ", ".join(f"'{kind}'" for kind in kinds)
     core = Core(graph=Graph(timed=timed), left_out=0)
     _collect(
         core.graph,
-        engine.rows(f"SELECT vertex, op, process, began, ended FROM {vertices}"),
-        engine.rows(f"SELECT kind, source, target FROM {table} WHERE kind IN ({wanted})"),
+        kernel.rows(f"SELECT vertex, op, process, began, ended FROM {vertices}"),
+        kernel.rows(f"SELECT kind, source, target FROM {table} WHERE kind IN ({wanted})"),
     )
     return core
 
 
 def cyclic_core(
-    engine: Engine, table: str, vertices: str, kinds: tuple[str, ...], *, timed: bool, budget: int
+    kernel: Kernel, table: str, vertices: str, kinds: tuple[str, ...], *, timed: bool, budget: int
 ) -> Core:
     """The transactions and dependencies of these kinds that may lie on a cycle."""
     wanted = ", ".join(f"'{kind}'" for kind in kinds)
     began = "began" if timed else "CAST(0 AS BIGINT)"
     ended = "ended" if timed else "CAST(NULL AS BIGINT)"
-    engine.define(
+    kernel.define(
         "cycle_edges",
         f"SELECT DISTINCT kind, source, target FROM {table} WHERE kind IN ({wanted})",
         shared=True,
     )
-    engine.define(
+    kernel.define(
         "cycle_instants_0",
         f"SELECT vertex, {began} AS began, {ended} AS ended, {began} AS earliest, TRUE AS raised"
         f" FROM {vertices}",
         shared=True,
     )
-    instants = _raise_instants(engine)
-    engine.define("cycle_placed", _PLACED.format(instants=instants), shared=True)
-    ties, untied = _peeled_ties(engine, budget)
-    windows, outside = _windows_within(engine, instants, budget)
-    engine.define("cycle_backwards", _BACKWARDS, shared=True)
-    engine.define("cycle_core", _core_query(instants, ties, windows), shared=True)
+    instants = _raise_instants(kernel)
+    kernel.define("cycle_placed", _PLACED.format(instants=instants), shared=True)
+    ties, untied = _peeled_ties(kernel, budget)
+    windows, outside = _windows_within(kernel, instants, budget)
+    kernel.define("cycle_backwards", _BACKWARDS, shared=True)
+    kernel.define("cycle_core", _core_query(instants, ties, windows), shared=True)
     core = Core(graph=Graph(timed=timed), left_out=untied + outside)
     _collect(
         core.graph,
-        engine.rows(
+        kernel.rows(
             "SELECT t.vertex, t.op, t.process, t.began, t.ended"
             f" FROM {vertices} t JOIN cycle_core c ON t.vertex = c.vertex"
         ),
-        engine.rows(
+        kernel.rows(
             "SELECT e.kind, e.source, e.target FROM cycle_edges e"
             " JOIN cycle_core s ON e.source = s.vertex JOIN cycle_core t ON e.target = t.vertex"
         ),
@@ -86,14 +86,14 @@ def cyclic_core(
     return core
 
 
-def _raise_instants(engine: Engine) -> str:
+def _raise_instants(kernel: Kernel) -> str:
     """The name of the table of instants after the last round."""
     name = "cycle_instants_0"
     for number in range(1, ROUNDS + 1):
         following = f"cycle_instants_{number % 2}_next"
-        engine.define(following, _ROUND.format(instants=name), shared=True)
+        kernel.define(following, _ROUND.format(instants=name), shared=True)
         name = following
-        if not engine.rows(f"SELECT 1 AS one FROM {name} WHERE raised LIMIT 1"):
+        if not kernel.rows(f"SELECT 1 AS one FROM {name} WHERE raised LIMIT 1"):
             break
     return name
 
@@ -118,25 +118,25 @@ JOIN {instants} t ON e.target = t.vertex
 """
 
 
-def _peeled_ties(engine: Engine, budget: int) -> tuple[str, int]:
+def _peeled_ties(kernel: Kernel, budget: int) -> tuple[str, int]:
     """Dependencies that lead from an instant to the same, without those that lead nowhere; and how
     many there are, if they do not fit the budget."""
     name, left = "cycle_ties", -1
-    engine.define(
+    kernel.define(
         name,
         "SELECT source, target FROM cycle_placed WHERE source_at = target_at",
         shared=True,
     )
     for number in range(ROUNDS):
-        before, left = left, _count(engine, name)
+        before, left = left, _count(kernel, name)
         if left in (0, before):
             break
         following = f"cycle_ties_{number % 2}"
-        engine.define(following, _PEEL.format(ties=name), shared=True)
+        kernel.define(following, _PEEL.format(ties=name), shared=True)
         name = following
     if left <= budget:
         return name, 0
-    engine.define("cycle_no_ties", f"SELECT source, target FROM {name} WHERE FALSE", shared=True)
+    kernel.define("cycle_no_ties", f"SELECT source, target FROM {name} WHERE FALSE", shared=True)
     return "cycle_no_ties", left
 
 
@@ -146,10 +146,10 @@ WHERE e.source IN (SELECT target FROM {ties}) AND e.target IN (SELECT source FRO
 """
 
 
-def _windows_within(engine: Engine, instants: str, budget: int) -> tuple[list[Row], int]:
+def _windows_within(kernel: Kernel, instants: str, budget: int) -> tuple[list[Row], int]:
     """The windows to search, shortest first, and how many transactions lie in the others."""
-    engine.define("cycle_windows", _WINDOWS.format(instants=instants, most=WINDOWS), shared=True)
-    counted = engine.rows(_WINDOW_SIZES.format(instants=instants))
+    kernel.define("cycle_windows", _WINDOWS.format(instants=instants, most=WINDOWS), shared=True)
+    counted = kernel.rows(_WINDOW_SIZES.format(instants=instants))
     chosen: list[Row] = []
     left_out = 0
     for window in sorted(counted, key=lambda row: (row["members"], row["since"])):
@@ -210,5 +210,5 @@ ORDER BY source, target LIMIT {WINDOWS}
 """
 
 
-def _count(engine: Engine, table: str) -> int:
-    return int(engine.rows(f"SELECT count(*) AS rows FROM {table}")[0]["rows"])
+def _count(kernel: Kernel, table: str) -> int:
+    return int(kernel.rows(f"SELECT count(*) AS rows FROM {table}")[0]["rows"])

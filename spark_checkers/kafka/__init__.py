@@ -34,6 +34,14 @@ _SHOWN_BY_ABSENCE = (
 )
 """What is missing from a history shows these; it may be what could not be read."""
 
+_LOOKED_AT = {
+    f"log_{name}"
+    for name in (
+        *("acknowledged", "offsets", "copies", "due", "polled", "order", "values"),
+        *("poll_turns", "poll_steps", "send_steps"),
+    )
+}
+"""The views that details are told from."""
 _KEYS = """
 SELECT count(*) AS keys FROM (
   SELECT topic, partition FROM records_sent UNION SELECT topic, partition FROM responses
@@ -64,6 +72,7 @@ def check_kafka(
         kept=LISTED,
         progress=progress,
     )
+    engine.look_at(_LOOKED_AT)
     keys = int(engine.rows(_KEYS)[0]["keys"])
     seen = [judged for judged in judgement.judged if judged.result.violations]
     broken = [judged for judged in judgement.judged if judged.verdict is Verdict.BROKEN]

@@ -1,4 +1,5 @@
 -- Each reply about a log that nobody can have set yet, while another partition of its topic was.
+-- complete within the topic
 WITH first_set AS (
   SELECT topic, partition, min(ended) AS since FROM boundary_ops
   WHERE type = 'ok' AND boundary >= 0

@@ -1,6 +1,7 @@
 -- Each answered call that no fault could have touched: none was in force between the beginning of
 -- the call that the same node made before (a connection may have been cut since) and the answer.
 -- The operations of one call over several partitions are one call.
+-- complete within the history
 WITH asked AS (
   SELECT *, coalesce(together, CAST(op AS STRING)) AS call
   FROM boundary_ops WHERE f <> 'upgrade_schema'

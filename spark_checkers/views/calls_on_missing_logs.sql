@@ -1,5 +1,6 @@
 -- Each answered call on a partition that nobody had begun to create, in a topic whose life the history
 -- shows from the creation of another partition on: its name was new, so the partition was not there.
+-- complete within the topic
 WITH firsts AS (
   SELECT topic, f, type,
     row_number() OVER (PARTITION BY topic ORDER BY began, op) AS place

@@ -1,9 +1,10 @@
 -- Each answered fetch of a reader that names its rack, at a broker that is known to look for replicas near
 -- its readers. `node_rack`, `sent_to_rack`: the racks of the broker that was asked and of the one that
 -- it names instead, `sent_to`; null where a broker was said to be in several.
+-- complete within the partition: settings of a broker are about no log
 WITH selecting AS (
   SELECT DISTINCT clock, node FROM ops
-  WHERE f = 'describe_configs' AND type = 'ok' AND result LIKE
+  WHERE f = 'describe_configs' AND topic IS NULL AND type = 'ok' AND result LIKE
     '%"replica.selector.class":"org.apache.kafka.common.replica.RackAwareReplicaSelector"%'
 ),
 racks AS (

@@ -3,6 +3,7 @@
 -- the invocation of the poll; 0 if no such record was known. `epoch` counts the assignments of the
 -- process so far; one that does not name a log, and every subscription, makes the process forget
 -- where it was in it (`drops`).
+-- complete within the history
 WITH changes AS (
   SELECT process, completion, f,
     row_number() OVER (PARTITION BY process ORDER BY completion) AS number

@@ -1,5 +1,6 @@
 -- Each transaction that sent and polled, and the first value it polled of its own (by the first send
 -- to the log, then by the send of the value), null if there is none.
+-- complete within the history
 WITH own AS (
   SELECT s.op, s.topic, s.partition, s.value, s.mop, s.first_mop
   FROM (

@@ -1,5 +1,6 @@
 -- The operations of unknown outcome that certainly took effect: an ok operation saw a value that
 -- they sent. What one operation sent took effect as a whole.
+-- complete within the history
 -- computed once
 SELECT DISTINCT s.op
 FROM records_sent s

@@ -2,6 +2,7 @@
 -- and the last value and their places. `changes` counts the assignments of the process that took
 -- effect before, `keeps` those of them that name the log: between two turns the process kept the log
 -- if both grew alike. An assignment that failed, or never ended, changes nothing.
+-- complete within the history
 -- computed once
 WITH polls AS (
   SELECT op, completion, process, type, topic, partition, clock, began, answered AS ended

@@ -6,7 +6,6 @@
 -- of time in which the assumptions held are compared (`span`). Bounds:
 --   high_watermark, last_stable_offset, log_start_offset: of one replica in one leader epoch
 --   deleted_served, deleted_told: of all replicas, after delete_records
--- They are numbers as long as rows are grouped: Spark sorts what it has to find the least text of.
 WITH deleted AS (
   SELECT DISTINCT topic, partition FROM responses WHERE f = 'delete_records'
 ),

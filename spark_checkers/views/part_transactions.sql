@@ -1,5 +1,6 @@
 -- Each transaction: which of its records were read by read_committed readers and which they passed
 -- over and never read, and since when anybody may have asked to commit it.
+-- complete within the transaction
 WITH reads AS (
   SELECT m.transaction, s.op, s.clock, s.answered
   FROM part_members m

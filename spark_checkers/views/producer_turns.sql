@@ -5,6 +5,7 @@
 -- `forgettable`: one of the last five batches may be below the log start, so that a replica that read its
 -- log again knows less than others, or the last one may be older than producers are remembered;
 -- `silent_ms`: how old its latest record was when the attempt began, `expiration_ms` how old it may be.
+-- complete within the partition: settings of a broker are about no log
 -- computed once
 WITH appended AS (
   SELECT t.topic, t.partition, t.producer_id, t.nth, t.producer_epoch, t.base_sequence, t.records,
@@ -29,7 +30,7 @@ stamps AS (
 settings AS (
   SELECT clock, min(CAST(nullif(regexp_extract(result, '"producer[.]id[.]expiration[.]ms":"([0-9]+)"', 1),
     '') AS BIGINT)) AS expiration_ms
-  FROM ops WHERE f = 'describe_configs' AND type = 'ok'
+  FROM ops WHERE f = 'describe_configs' AND topic IS NULL AND type = 'ok'
   GROUP BY clock
 ),
 turns AS (

@@ -3,6 +3,7 @@
 -- read of them: what is below may be older.
 -- `unplaced`: of some sends to the topic nobody knows the partition. `forgotten`: of the offset read and
 -- the one acknowledged, the lower may have been deleted before the record was shown at the higher.
+-- complete within the partition: sends whose partition is not known are in every shard
 SELECT u.op, u.topic, u.partition, u.record_offset, u.value, u.record_key, u.timestamp, u.clock,
   least(u.began, coalesce(u.sent_began, u.began)) AS began,
   greatest(u.answered, coalesce(u.sent_ended, u.answered)) AS ended, 1 AS times, FALSE AS settled,

@@ -1,5 +1,6 @@
 -- Each phase in which all brokers that are up were asked about all partitions, with its last look.
 -- `whole`: the lab looked five times at least, for the whole bound.
+-- complete within the history
 -- computed once
 SELECT p.index AS op, p.clock, p.phase, p.since AS began, p.until AS ended, max(t.look) AS look,
   coalesce(p.until_ns - p.since_ns >= p.bound_ns AND p.looks >= 5, FALSE) AS whole,

@@ -1,5 +1,6 @@
 -- What the clients of a history asked for when they created a topic, where it is a number; and by
 -- default what Kafka's brokers take. One row for each topic whose creation was acknowledged.
+-- complete within the topic
 -- computed once
 SELECT topic, min(op) AS op,
   max(CAST(coalesce(nullif(regexp_extract(value, '"retention[.]ms":"(-?[0-9]+)"', 1), ''), '604800000')

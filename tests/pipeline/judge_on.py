@@ -34,7 +34,7 @@ def main(master: str, java_home: str, folder: str, *histories: str) -> None:
     """Judge and print."""
     name = "inline" if master == "inline" else "spark"
     log = Path(folder) / "driver.log"
-    engine = open_engine(name, master=master, java_home=java_home, log=log, judged_bytes=0)
+    engine = open_engine(name, master=master, java_home=java_home, log=log)
     sources = [Source(name=path, address=path) for path in histories]
     scratch = Path(folder) / name
     for outcome in judge_many(sources, ground_of, rules_of, engine, scratch, workers=1):

@@ -63,25 +63,34 @@ def mixtures(sql: str) -> Iterator[str]:
             yield f"a window over {sorted(names(node['partitions']))}"
         elif kind == "JOIN" and not equalities(node.get("condition")) & APART:
             yield f"a join by {sorted(equalities(node.get('condition')))}"
-        elif "subquery_type" in node and not equalities(where := _where(node)) & APART:
-            yield f"a subquery by {sorted(equalities(where))}"
+        elif "subquery_type" in node and not equalities(condition := where(node)) & APART:
+            yield f"a subquery by {sorted(equalities(condition))}"
         elif kind == "SELECT_NODE":
             yield from _select(node)
 
 
-def _where(subquery: dict[str, Any]) -> Any:
+def where(subquery: dict[str, Any]) -> Any:
     return subquery["subquery"]["node"].get("where_clause")
 
 
 def _select(node: dict[str, Any]) -> Iterator[str]:
+    for what, columns in (("groups by", grouped_by(node)), ("distinct", made_distinct(node))):
+        if columns is not None and not columns & APART:
+            yield f"{what} {sorted(columns)}"
+
+
+def grouped_by(node: dict[str, Any]) -> set[str] | None:
+    """The columns by which a select groups; None if it does not aggregate."""
     groups = node.get("group_expressions")
     told = inside(node["select_list"], selects=False)
     aggregates = any(n.get("type") == "FUNCTION" and n["function_name"] in AGGREGATES for n in told)
-    if (groups or aggregates) and not names(groups) & APART:
-        yield f"groups by {sorted(names(groups))}"
+    return names(groups) if groups or aggregates else None
+
+
+def made_distinct(node: dict[str, Any]) -> set[str] | None:
+    """The columns of which a select leaves each combination once; None if it leaves all."""
     modifiers = {modifier["type"] for modifier in node.get("modifiers", ())}
-    if "DISTINCT_MODIFIER" in modifiers and not names(node["select_list"]) & APART:
-        yield f"distinct {sorted(names(node['select_list']))}"
+    return names(node["select_list"]) if "DISTINCT_MODIFIER" in modifiers else None
 
 
 def test_no_view_can_mix_histories() -> None:

@@ -273,7 +273,8 @@ def _created(topic: str, plain: list[str], named: dict[str, str], *_: object) ->
 
 
 def _settings(topic: str, plain: list[str], named: dict[str, str], *_: object) -> Asked:
-    return {"f": "describe_configs"}, {"value": _configs(named)}
+    nowhere = {"topic": None, "partition": None}
+    return {"f": "describe_configs", **nowhere}, {"value": _configs(named), **nowhere}
 
 
 def _configs(named: dict[str, str]) -> dict[str, str]:

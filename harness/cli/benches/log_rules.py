@@ -8,7 +8,6 @@ more than rows a second; there Spark is held against DuckDB in the same run.
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -19,6 +18,7 @@ from pathlib import Path
 from pyarrow import parquet
 
 from conformance.catalogue import CATALOGUE
+from harness.cli.benches.costs import cpu_s, peak_mb
 from harness.cli.benches.measured import Measured, timed
 from harness.processes.java import find_java
 from spark_checkers.engine import Engine, InlineEngine, SparkEngine
@@ -28,8 +28,6 @@ from spark_checkers.synthetic import write_bulk
 MILLION = 1_000_000
 SIZES = (1, 10)
 """In millions of rows."""
-OPTIMIZED_FROM = 5 * MILLION
-"""From so many rows on Spark's Java optimizes what it runs, as it does for `check`."""
 LOGS = (1, 32)
 ENGINES = ("inline", "spark")
 GROUPED = ("ops", "sends", "records_sent", "responses", "records_seen")
@@ -72,7 +70,7 @@ def measure_case(
             continue
         home = str(java.home) if java is not None else None
         with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as apart:
-            seen = apart.submit(judge, engine, home, str(small), str(tables), rows).result()
+            seen = apart.submit(judge, engine, home, str(small), str(tables)).result()
         yield from _measured(f"log rules {millions}M/{logs} {engine}", rows, seen, inline)
         inline = seen if engine == "inline" else inline
     shutil.rmtree(tables)
@@ -105,27 +103,27 @@ def _measured(name: str, rows: int, seen: Judged, inline: Judged | None) -> Iter
     )
 
 
-def judge(engine_name: str, java_home: str | None, small: str, tables: str, rows: int) -> Judged:
+def judge(engine_name: str, java_home: str | None, small: str, tables: str) -> Judged:
     """Judge one history by all rules; runs in a process of its own."""
     engine: Engine
     if engine_name == "inline":
         engine = InlineEngine()
     else:
-        engine = SparkEngine(java_home=java_home, small=rows <= OPTIMIZED_FROM)
+        engine = SparkEngine(java_home=java_home)
         _load(engine, Path(small))
         _judge(engine)
     _load(engine, Path(tables))
-    before_s = _cpu_s()
+    before_s = cpu_s()
     grouped_s = timed(lambda: _group(engine))
-    grouped_cpu_s, grouped_mb = _cpu_s() - before_s, _peak_mb()
+    grouped_cpu_s, grouped_mb = cpu_s() - before_s, peak_mb()
     judged_s = timed(lambda: _judge(engine))
     judged = Judged(
         grouped_s=grouped_s,
         grouped_cpu_s=grouped_cpu_s,
         grouped_mb=grouped_mb,
         judged_s=judged_s,
-        judged_cpu_s=_cpu_s() - before_s - grouped_cpu_s,
-        judged_mb=_peak_mb(),
+        judged_cpu_s=cpu_s() - before_s - grouped_cpu_s,
+        judged_mb=peak_mb(),
     )
     engine.close()
     return judged
@@ -148,43 +146,3 @@ def _judge(engine: Engine) -> None:
     wrong = [result for result in results if result.violations or result.broken]
     if wrong:
         raise AssertionError(f"a good history, and {wrong[0].rule} says: {wrong[0]}")
-
-
-def _ours() -> set[int]:
-    """This process and those it started."""
-    parents = dict(_statuses("PPid"))
-    ours = {os.getpid()}
-    for _ in parents:
-        ours |= {process for process, parent in parents.items() if parent in ours}
-    return ours
-
-
-def _peak_mb() -> float:
-    """The peak of memory of our processes, as Linux counts it."""
-    ours = _ours()
-    return sum(kib for process, kib in _statuses("VmHWM") if process in ours) / 1024
-
-
-def _cpu_s() -> float:
-    """The seconds of CPU that our processes have used."""
-    ticks = 0
-    for process in _ours():
-        try:
-            stat = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
-        except OSError:
-            continue  # it has ended meanwhile
-        user, system = stat.rpartition(")")[2].split()[11:13]
-        ticks += int(user) + int(system)
-    return max(ticks / os.sysconf("SC_CLK_TCK"), 0.01)
-
-
-def _statuses(name: str) -> Iterator[tuple[int, int]]:
-    """A number that the kernel keeps of each process, by process."""
-    for path in Path("/proc").glob("[0-9]*/status"):
-        try:
-            lines = path.read_text(encoding="ascii", errors="replace").splitlines()
-        except OSError:
-            continue  # it has ended meanwhile
-        yield from (
-            (int(path.parent.name), int(line.split()[1])) for line in lines if line.startswith(name)
-        )

@@ -1,0 +1,146 @@
+"""The kernel: DuckDB over the tables of a history, or of one shard of it.
+
+`--engine inline` is one kernel in this process over the whole history. On Spark every task has a
+kernel of its own over its shard. Both run the same SQL, and the same Python functions for searches
+and cycles. A kernel knows nothing of rules: it loads tables, defines views, returns the few rows
+that a query asks for, and runs one Python function for each key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from harness.history import TABLES
+from spark_checkers.sessions import duckdb_connection
+
+Row = dict[str, Any]
+KeyFunction = Callable[[list[Row]], list[Row]]
+Log = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shard:
+    """A part of the tables that keeps some key whole: some logs, or the files of some histories.
+
+    Rows that are about no log (`topic` or `partition` is null) concern every log, so they are in
+    every shard of logs; they are counted in the `first` one.
+    """
+
+    logs: tuple[Log, ...] | None = None
+    files: tuple[str, ...] | None = None
+    first: bool = True
+
+
+WHOLE: Final = Shard()
+
+# A number that is equal for equal arguments, and for others as good as never; nulls count. Rows are
+# matched by it instead of by several long texts.
+_LETTERS = "a, b, c, d, e, f"
+_FINGERPRINT = f"CREATE MACRO fingerprint({_LETTERS}) AS hash({_LETTERS})"
+_OF_SHARD = """
+    WHERE t.topic IS NULL OR t.partition IS NULL OR EXISTS (
+      SELECT 1 FROM shard_logs s WHERE s.topic = t.topic AND s.partition = t.partition)
+"""
+
+
+class Kernel:
+    """DuckDB in this process, in memory; what does not fit goes to disk."""
+
+    def __init__(
+        self, shard: Shard = WHOLE, *, threads: int | None = None, memory: str = "50%"
+    ) -> None:
+        """Over one shard of what is loaded, on so many `threads` (all cores unless told)."""
+        self.shard = shard
+        self.defined: set[str] = set()
+        self._db = duckdb_connection(memory)
+        if threads is not None:
+            self._db.execute(f"SET threads = {threads}")
+        self._db.execute(_FINGERPRINT)
+        if shard.logs is not None:
+            topics, partitions = zip(*shard.logs, strict=True) if shard.logs else ((), ())
+            logs = pa.table(
+                {"topic": pa.array(topics, pa.string()), "partition": pa.array(partitions)}
+            )
+            self._db.register("shard_logs_given", logs)
+            self._db.execute(
+                "CREATE TEMP TABLE shard_logs AS SELECT topic, CAST(partition AS INT) AS partition"
+                " FROM shard_logs_given"
+            )
+
+    def load(self, table: str, path: Path) -> None:
+        """Make a Parquet file or folder queryable under a name, as far as it is in the shard."""
+        self.defined.clear()
+        about_logs = {"topic", "partition"} <= {column.name for column in TABLES[table].columns}
+        kept = _OF_SHARD if self.shard.logs is not None and about_logs else ""
+        files = ", ".join(_quoted(file) for file in self._files(path))
+        self._db.execute(
+            f"CREATE OR REPLACE VIEW {table} AS SELECT t.* FROM read_parquet([{files}]) t {kept}"
+        )
+
+    def define(self, view: str, sql: str, *, shared: bool) -> None:
+        """Define a view; a shared one is computed once."""
+        kind = "TEMP TABLE" if shared else "TEMP VIEW"
+        self._db.execute(f"CREATE OR REPLACE {kind} {view} AS {sql}")
+        self.defined.add(view)
+
+    def rows(self, sql: str) -> list[Row]:
+        """The rows of a query whose answer is small."""
+        return list(self._rows(sql))
+
+    def answers(self, queries: Sequence[str]) -> Iterator[list[Row] | Exception]:
+        """The rows of each query, or what kept it from being answered; others do not suffer."""
+        return map(partial(_answer, self.rows), queries)
+
+    def per_key(
+        self, table: str, key: Sequence[str], function: KeyFunction, where: str = "TRUE"
+    ) -> list[Row]:
+        """Apply a function to the rows of each key, in order of `op`; key columns are added."""
+        columns = ", ".join(key)
+        ordered = self._rows(f"SELECT * FROM {table} WHERE {where} ORDER BY {columns}, op")
+        results: list[Row] = []
+        for values, group in groupby(ordered, key=lambda row: tuple(row[c] for c in key)):
+            named = dict(zip(key, values, strict=True))
+            results += [{**named, **result} for result in function(list(group))]
+        return results
+
+    def close(self) -> None:
+        """Let go of what the kernel holds."""
+        self._db.close()
+
+    def _files(self, path: Path) -> list[Path]:
+        if not path.is_dir():
+            return [path]
+        found = sorted(path.glob("*.parquet"))
+        if self.shard.files is None:
+            return found
+        # One file at least, so that the table has its columns.
+        return [f for f in found if f.name in self.shard.files or f.name == NO_ROWS]
+
+    def _rows(self, sql: str) -> Iterator[Row]:
+        cursor = self._db.execute(sql)
+        names = [column[0] for column in cursor.description or ()]
+        while batch := cursor.fetchmany(4096):
+            for values in batch:
+                yield dict(zip(names, values, strict=True))
+
+
+NO_ROWS: Final = "none.parquet"
+"""The file without rows that every folder of a table has."""
+
+
+def _quoted(path: Path) -> str:
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+def _answer(rows: Callable[[str], list[Row]], sql: str) -> list[Row] | Exception:
+    try:
+        return rows(sql)
+    except Exception as error:
+        return error
