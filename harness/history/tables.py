@@ -1,8 +1,7 @@
 """The silver tables: what checkers see of a history, and nothing else.
 
-Flat, typed, one meaning a column. The schemas are data, so the Parquet files, the SQL of rules,
-`FORMAT.md` and the tests all draw from here. No column is a reserved word of Spark or DuckDB: none
-has to be quoted, here or by those who read the files.
+Flat, typed, one meaning a column. The schemas are data: the Parquet files, the SQL of rules and the
+tests draw from here. No column is a reserved word of Spark or DuckDB: none has to be quoted.
 
 Time: `began`, `ended`, `answered`, `happened`, `since`, `until` are in *order units*: the `time` of
 the line, or its `index` where the index is the total order (world `sim`, imported histories). They

@@ -1,5 +1,6 @@
 -- Each first record of a remote segment, as the last look found it, with the segment that the same leader
 -- epoch of the same log began before it: `state_before` is the state that segment had when this one began.
+-- complete within the history
 WITH starts AS (
   SELECT op, topic, partition, clock, began, ended, topic_id, segment_id, metadata_offset, leader_epoch,
     start_offset, end_offset,

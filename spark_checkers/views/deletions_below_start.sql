@@ -1,5 +1,6 @@
 -- Each remote segment that was finished and whose deletion began while its topic was there, with the log
 -- start that the leader of its log named at the first look at rest that found it so.
+-- complete within the history
 SELECT op, topic, partition, clock, began, ended, segment_id, start_offset, end_offset, log_start
 FROM (
   SELECT op, topic, partition, clock, began, ended, segment_id, start_offset, end_offset, log_start,

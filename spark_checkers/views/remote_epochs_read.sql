@@ -1,5 +1,6 @@
 -- Each record that was read inside a remote segment which a look at rest found finished and not going, with
 -- the epoch that the segment's metadata gives to its offset; null if it gives none.
+-- complete within the history
 SELECT s.op, s.topic, s.partition, s.clock, least(s.began, r.began) AS began,
   greatest(s.ended, r.answered) AS ended, s.segment_id, r.record_offset, r.leader_epoch, e.epoch
 FROM remote_segments s

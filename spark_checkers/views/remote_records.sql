@@ -2,6 +2,7 @@
 -- the record before it gave to the same segment, or to the deletion of the same partition; `number`: how
 -- many records of the same segment or deletion stand before it, in topic order; `marked`: whether the
 -- deletion of its partition was begun before it.
+-- complete within the history
 -- computed once
 WITH looks AS (
   SELECT clock, max(look) AS look FROM remote_events GROUP BY clock

@@ -2,6 +2,7 @@
 -- state that its last record gives it, and the objects that the store has of it. `log_start` is the log
 -- start that the leader named at that look; `latest`: whether it is the last look at rest; `records` and
 -- `greatest`: how many acknowledged records stand in it, and the latest of their timestamps.
+-- complete within the history
 -- computed once
 WITH starts AS (
   SELECT probe, clock, happened, look, topic, topic_id, partition, segment_id, start_offset, end_offset,

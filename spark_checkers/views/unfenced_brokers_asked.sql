@@ -1,5 +1,6 @@
 -- What a broker says of a topic once another broker has told that it was fenced while it was down and is not any more.
 -- The topic was created before it was started again.
+-- complete within the history
 WITH outages AS (SELECT clock, broker, since, until FROM broker_outages),
 back AS (
   SELECT o.clock, o.broker, o.until AS started, min(u.answered) AS since

@@ -1,5 +1,6 @@
 -- Each replica that a broker names while the lab watches (FORMAT.md, phases), and whether the same broker named it in
 -- sync with its first look. Nothing but slow links was in force all the while: no replica has a reason to go.
+-- complete within the history
 WITH watched AS (
   SELECT p.index, p.clock, p.since, p.until
   FROM phases p
