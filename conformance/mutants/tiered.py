@@ -5,13 +5,13 @@ A client that reads from the end of the log, and never asks what is where, notic
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import MappingProxyType
+from typing import Any
 
 from reference_impl.decisions import Mutant, original
 from reference_impl.kafka.errors import ErrorCode
 from reference_impl.partitions.routing import Refuse, Route
-from reference_impl.partitions.searching import Search
 from reference_impl.partitions.views import Bounds, Region, RegionKind
 from reference_impl.tiered.decisions import LocalSegment
 from reference_impl.tiered.remover import Removal, TopicPresence
@@ -41,17 +41,22 @@ OTHERWISE = "reads"
 _HOURS_2 = 7_200_000
 
 
+def sound(decision: str) -> Callable[..., Any]:
+    """The decision as it should be."""
+    return original(decision)
+
+
 def _latest_alone(
     finished: Sequence[LocalSegment], copy_from_offset: int, last_stable_offset: int
-) -> tuple[LocalSegment, ...]:
-    found = original("copy-candidates")(finished, copy_from_offset, last_stable_offset)
+) -> Any:
+    found = sound("copy-candidates")(finished, copy_from_offset, last_stable_offset)
     return tuple(found[-1:])
 
 
 def _latest_first(
     finished: Sequence[LocalSegment], copy_from_offset: int, last_stable_offset: int
-) -> tuple[LocalSegment, ...]:
-    found = original("copy-candidates")(finished, copy_from_offset, last_stable_offset)
+) -> Any:
+    found = sound("copy-candidates")(finished, copy_from_offset, last_stable_offset)
     return tuple(reversed(found))
 
 
@@ -62,29 +67,28 @@ def _without_copies(
     now_ms: int,
     retention_ms: int,
     retention_bytes: int,
-) -> int | None:
-    whole = original("local-retention-upto")
+) -> Any:
+    whole = sound("local-retention-upto")
     return whole(finished, local_bytes, 1 << 60, now_ms, retention_ms, retention_bytes)
 
 
-def _answers_start(timestamp: int, bounds: Bounds, last_tiered: int | None, upto: int) -> int:
-    return original("special-offset")(
-        -2 if timestamp == -4 else timestamp, bounds, last_tiered, upto
-    )
+def _answers_start(timestamp: int, bounds: Bounds, last_tiered: int | None, upto: int) -> Any:
+    asked = -2 if timestamp == -4 else timestamp
+    return sound("special-offset")(asked, bounds, last_tiered, upto)
 
 
-def _one_behind(timestamp: int, bounds: Bounds, last_tiered: int | None, upto: int) -> int:
-    answer = original("special-offset")(timestamp, bounds, last_tiered, upto)
+def _one_behind(timestamp: int, bounds: Bounds, last_tiered: int | None, upto: int) -> Any:
+    answer = sound("special-offset")(timestamp, bounds, last_tiered, upto)
     return answer - 1 if timestamp == -5 and answer >= 0 else answer
 
 
-def _local_only(timestamp: int, bounds: Bounds, regions: Sequence[Region]) -> tuple[Search, ...]:
+def _local_only(timestamp: int, bounds: Bounds, regions: Sequence[Region]) -> Any:
     local = [one for one in regions if one.kind is not RegionKind.TIERED]
-    return original("route-search")(timestamp, bounds, local)
+    return sound("route-search")(timestamp, bounds, local)
 
 
-def _any_version(kind: RegionKind, version: int) -> Route:
-    return original("follower-elsewhere")(kind, 1 << 10)
+def _any_version(kind: RegionKind, version: int) -> Any:
+    return sound("follower-elsewhere")(kind, 1 << 10)
 
 
 def _out_of_range(kind: RegionKind, version: int) -> Route:
@@ -99,8 +103,8 @@ def _no_region(
 
 def _finishes_at_once(
     presence: TopicPresence, state: PartitionDeleteState | None, segments: int
-) -> Removal:
-    found = original("next-removal")(presence, state, segments)
+) -> Any:
+    found = sound("next-removal")(presence, state, segments)
     return Removal.FINISH if found is Removal.DELETE_SEGMENT else found
 
 
@@ -157,7 +161,7 @@ MUTANTS = (
     Mutant(
         name="expires-early",
         decision="remote-segment-expired",
-        replace=lambda latest, now_ms, retention_ms: original("remote-segment-expired")(
+        replace=lambda latest, now_ms, retention_ms: sound("remote-segment-expired")(
             latest, now_ms + _HOURS_2, retention_ms
         ),
         rules=("TS-053",),
@@ -173,7 +177,7 @@ MUTANTS = (
     Mutant(
         name="one-segment-too-many",
         decision="too-much",
-        replace=lambda counted, local_only, limit: original("too-much")(
+        replace=lambda counted, local_only, limit: sound("too-much")(
             counted, local_only + (limit if limit > 0 else 0), limit
         ),
         rules=("TS-053",),
@@ -211,7 +215,7 @@ MUTANTS = (
         name="searches-the-disk-alone",
         decision="route-search",
         replace=_local_only,
-        rules=("TS-026", "TS-029"),
+        rules=("TS-026",),
         why="timestamps are looked up in the time indexes of this disk",
     ),
     Mutant(

@@ -181,7 +181,7 @@ def retention(bound: int) -> Iterator[Step]:
         yield tier("write", log=f"{LATE}-0", batches=old, ago=ago)
     yield tier("write", log=f"{LATE}-1", batches=old, ago=RETENTION_MS + HOUR_MS)
     yield tier("write", log=f"{LATE}-*", batches="0 0 0 0 0")
-    yield tier("write", log=f"{BULK}-0", batches="0 0 0 0 0 0 0 0", size=BATCH_BYTES)
+    yield tier("write", log=f"{BULK}-0", batches=" ".join("0" * 20), size=BATCH_BYTES)
     yield tier("retain", log=f"{LATE}-1", least=6, bound=bound)
     yield tier("retain", log=f"{BULK}-0", least=1, bound=bound)
     for log in (f"{LATE}-0", f"{LATE}-1", f"{BULK}-0"):
