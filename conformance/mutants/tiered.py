@@ -236,7 +236,7 @@ MUTANTS = (
         name="nothing-below-the-disk",
         decision="tiered-region",
         replace=_no_region,
-        rules=("TS-005",),
+        rules=("TS-037",),
         why="the remote tier is looked for only where something was copied since the start",
     ),
     Mutant(

@@ -44,6 +44,7 @@ TOPICS_OF = MappingProxyType(
 )
 SITUATIONS = tuple(TOPICS_OF)
 WRITTEN = (SMALL, PLAIN, ONCE, TURNS)
+THROUGH_MS = 5000  # in which a log of some dozens of records is read
 KEPT = 3  # batches that may be in the active segment, or in the one before it
 
 
@@ -139,6 +140,7 @@ def _waits(*logs: str, bound: int) -> Iterator[Step]:
 def reads() -> Iterator[Step]:
     """Every bound, version, limit and role."""
     yield tier("walk", log=f"{SMALL}-*")
+    yield tier("through", log=f"{SMALL}-*", bound=THROUGH_MS)
     yield tier("together", topic=SMALL)
     yield tier("versions", log=f"{SMALL}-0")
     yield tier("follow", log=f"{SMALL}-*")
