@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.tiered.tiers import recovers
+from conformance.tiered.tiers import THROUGH_MS, recovers
 from conformance.tiered.topics import ROLLS_AT_FOUR, step, tier
 from harness.steps.step import LAB, NEMESIS, Step
 
@@ -22,7 +22,6 @@ CONFIGS = (
 )
 _A, _B = "broker-1", "broker-2"
 SHORTER = 4  # nothing is promised of segments that are not full
-THROUGH_MS = 5000  # in which a log of a dozen records is read
 
 
 def divergence_steps(*, form: str, bound_ms: int, lasts_ms: int) -> list[Step]:

@@ -44,6 +44,7 @@ TOPICS_OF = MappingProxyType(
 )
 SITUATIONS = tuple(TOPICS_OF)
 WRITTEN = (SMALL, PLAIN, ONCE, TURNS)
+THROUGH_MS = 5000  # in which a log of some dozens of records is read
 KEPT = 3  # batches that may be in the active segment, or in the one before it
 
 
@@ -139,6 +140,7 @@ def _waits(*logs: str, bound: int) -> Iterator[Step]:
 def reads() -> Iterator[Step]:
     """Every bound, version, limit and role."""
     yield tier("walk", log=f"{SMALL}-*")
+    yield tier("through", log=f"{SMALL}-*", bound=THROUGH_MS)
     yield tier("together", topic=SMALL)
     yield tier("versions", log=f"{SMALL}-0")
     yield tier("follow", log=f"{SMALL}-*")
@@ -181,7 +183,7 @@ def retention(bound: int) -> Iterator[Step]:
         yield tier("write", log=f"{LATE}-0", batches=old, ago=ago)
     yield tier("write", log=f"{LATE}-1", batches=old, ago=RETENTION_MS + HOUR_MS)
     yield tier("write", log=f"{LATE}-*", batches="0 0 0 0 0")
-    yield tier("write", log=f"{BULK}-0", batches="0 0 0 0 0 0 0 0", size=BATCH_BYTES)
+    yield tier("write", log=f"{BULK}-0", batches=" ".join("0" * 20), size=BATCH_BYTES)
     yield tier("retain", log=f"{LATE}-1", least=6, bound=bound)
     yield tier("retain", log=f"{BULK}-0", least=1, bound=bound)
     for log in (f"{LATE}-0", f"{LATE}-1", f"{BULK}-0"):

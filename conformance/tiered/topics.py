@@ -14,6 +14,7 @@ from harness.sut import Sut
 TIERS = "tiers"  # the actor
 HOUR_MS = 3_600_000  # longer than any run
 RETENTION_MS = 10 * HOUR_MS
+SEGMENT_MS = 10_000
 RETENTION_BYTES = 1500
 BATCH_BYTES = 400
 SMALL, PLAIN, LATE, BULK, ONCE, TURNS = "small", "plain", "late", "bulk", "once", "turns"
@@ -28,7 +29,7 @@ TOPICS: Mapping[str, tuple[int, str]] = MappingProxyType(
         PLAIN: (1, f"{ROLLS},min.insync.replicas=2,retention.ms=-1"),
         TURNS: (2, f"{TIERED},retention.ms=-1"),
         ONCE: (1, f"{TIERED},retention.ms=-1"),
-        LATE: (2, f"{TIERED},retention.ms={RETENTION_MS}"),
+        LATE: (2, f"{TIERED},retention.ms={RETENTION_MS},segment.ms={SEGMENT_MS}"),
         BULK: (1, f"{TIERED},retention.ms=-1,retention.bytes={RETENTION_BYTES}"),
     }
 )

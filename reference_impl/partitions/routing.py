@@ -187,7 +187,7 @@ def route_within(offset: int, region: Region | None, reader: FetchReader, bounds
     return Serve(region, upto if region.end is None else min(upto, region.end))
 
 
-@decision("follower-elsewhere")
+@decision("follower-elsewhere", rules=("TS-040", "TS-041"))
 def follower_elsewhere(kind: RegionKind, version: int) -> Route:
     """A follower does not fetch what its leader does not keep on its disk.
 
@@ -245,7 +245,7 @@ def after_read(outcome: ReadOutcome, role: Role, again: bool) -> After | ErrorCo
     return ErrorCode.kafka_storage_error
 
 
-@decision("after-tiered-read")
+@decision("after-tiered-read", rules=("TS-005", "TS-062"))
 def after_tiered_read(outcome: ReadOutcome, again: bool) -> After | ErrorCode:
     """The same for remote segments, which every replica reads for itself (C-24).
 

@@ -27,14 +27,14 @@ class ProducerSource(NamedTuple):
     replay_from: int
 
 
-@decision("epoch-before-elo")
+@decision("epoch-before-elo", rules=("TS-044",))
 def epoch_before_elo(elo: int, elo_epoch: int, earlier: EpochEnd) -> int:
     """The leader epoch of ELO − 1; ``earlier`` is the leader's answer about the epoch before
     ELO's."""
     return earlier.epoch if earlier.end_offset > elo - 1 else elo_epoch
 
 
-@decision("segment-before-elo")
+@decision("segment-before-elo", rules=("TS-044",))
 def segment_before_elo(
     segments: Sequence[RemoteLogSegmentMetadata], epoch: int, elo: int
 ) -> RemoteLogSegmentMetadata | None:
@@ -53,7 +53,7 @@ def segment_before_elo(
     return min(holding, key=lambda one: (one.end_offset, one.segment_id.id), default=None)
 
 
-@decision("segment-before-own-elo")
+@decision("segment-before-own-elo", rules=("TS-044",))
 def segment_before_own_elo(
     segments: Sequence[RemoteLogSegmentMetadata], elo: int, elo_epoch: int
 ) -> RemoteLogSegmentMetadata | None:
@@ -72,7 +72,7 @@ def segment_before_own_elo(
     return segment_before_elo(segments, max(held), elo) if held else None
 
 
-@decision("epochs-before-elo")
+@decision("epochs-before-elo", rules=("TS-044",))
 def epochs_before_elo(
     entries: Sequence[EpochEntry], log_start_offset: int, elo: int, elo_epoch: int
 ) -> tuple[EpochEntry, ...]:
@@ -83,7 +83,7 @@ def epochs_before_elo(
     return (*kept, EpochEntry(elo_epoch, elo))
 
 
-@decision("producers-before-elo")
+@decision("producers-before-elo", rules=("TS-046",))
 def producers_before_elo(
     chosen: RemoteLogSegmentMetadata,
     segments: Sequence[RemoteLogSegmentMetadata],
@@ -109,7 +109,7 @@ def producers_before_elo(
     return ProducerSource(best, log_start_offset if best is None else best.end_offset + 1)
 
 
-@decision("epoch-at")
+@decision("epoch-at", rules=("TS-034",))
 def epoch_at(epochs: Sequence[EpochEntry], offset: int) -> int | None:
     """The leader epoch of an offset, by a lineage."""
     return next((one.epoch for one in reversed(epochs) if one.start_offset <= offset), None)

@@ -53,7 +53,7 @@ class Standing(StrEnum):
 # Copying.
 
 
-@decision("copy-from")
+@decision("copy-from", rules=("TS-056", "TS-097"))
 def copy_from(highest_remote: int | None, log_start_offset: int, first_epoch_start: int) -> int:
     """Copies go on behind the highest remote offset; the first begins where the log does, or
     where its epochs are known from (G-39)."""
@@ -61,7 +61,7 @@ def copy_from(highest_remote: int | None, log_start_offset: int, first_epoch_sta
     return known_from if highest_remote is None else max(highest_remote + 1, known_from)
 
 
-@decision("copy-candidates")
+@decision("copy-candidates", rules=("TS-091", "TS-097"))
 def copy_candidates(
     finished: Sequence[LocalSegment], copy_from_offset: int, last_stable_offset: int
 ) -> tuple[LocalSegment, ...]:
@@ -77,14 +77,14 @@ def copy_candidates(
     return tuple(found)
 
 
-@decision("active-must-roll")
+@decision("active-must-roll", rules=("TS-054",))
 def active_must_roll(size: int, newest_ms: int, now_ms: int, retention_ms: int) -> bool:
     """An active segment whose newest record is past retention.ms is rolled, so that it can be
     copied and expired like any other (G-16)."""
     return size > 0 and retention_ms >= 0 and now_ms - newest_ms > retention_ms
 
 
-@decision("task-may")
+@decision("task-may", rules=("TS-091",))
 def task_may(step: TaskStep, standing: Standing) -> bool:
     """A leader that was replaced finishes the copy in hand and begins nothing (C-36); a broker
     without a replica only takes away what it has written itself."""
@@ -96,7 +96,7 @@ def task_may(step: TaskStep, standing: Standing) -> bool:
 # Expiry (C-16).
 
 
-@decision("left-over")
+@decision("left-over", rules=("TS-093",))
 def left_over(
     segment: RemoteLogSegmentMetadata, leader_epoch: int, now_ms: int, task_interval_ms: int
 ) -> bool:
@@ -115,19 +115,19 @@ def left_over(
     )
 
 
-@decision("breaches-log-start")
+@decision("breaches-log-start", rules=("TS-096",))
 def breaches_log_start(segment: RemoteLogSegmentMetadata, log_start_offset: int) -> bool:
     """A finished segment that ends before the log begins, whatever its lineage."""
     return segment.finished and segment.end_offset < log_start_offset
 
 
-@decision("remote-segment-expired")
+@decision("remote-segment-expired", rules=("TS-053", "TS-054"))
 def remote_segment_expired(max_timestamp_ms: int, now_ms: int, retention_ms: int) -> bool:
     """A segment goes when its latest record is older than retention.ms; below 0, never."""
     return retention_ms >= 0 and now_ms - max_timestamp_ms > retention_ms
 
 
-@decision("too-old")
+@decision("too-old", rules=("TS-053", "TS-054"))
 def too_old(
     parts: Sequence[SegmentPart], now_ms: int, retention_ms: int
 ) -> tuple[SegmentPart, ...]:
@@ -140,7 +140,7 @@ def too_old(
     return tuple(found)
 
 
-@decision("counted-for-size")
+@decision("counted-for-size", rules=("TS-053",))
 def counted_for_size(parts: Sequence[SegmentPart]) -> tuple[SegmentPart, ...]:
     """Offsets that were copied twice count once: a part that lies in another is left out."""
     found: list[SegmentPart] = []
@@ -152,7 +152,7 @@ def counted_for_size(parts: Sequence[SegmentPart]) -> tuple[SegmentPart, ...]:
     return tuple(found)
 
 
-@decision("too-much")
+@decision("too-much", rules=("TS-053", "TS-054"))
 def too_much(
     counted: Sequence[SegmentPart], local_only_bytes: int, retention_bytes: int
 ) -> tuple[SegmentPart, ...]:
@@ -167,7 +167,7 @@ def too_much(
     return tuple(found)
 
 
-@decision("new-log-start")
+@decision("new-log-start", rules=("TS-095",))
 def new_log_start(current: int, chosen: Sequence[SegmentPart]) -> int:
     """Behind the highest offset of what expires; it only rises."""
     return max([current, *(one.part.end + 1 for one in chosen)])
@@ -227,7 +227,7 @@ def plan_expiry(view: ExpiryView) -> Expiry:
 # Local retention.
 
 
-@decision("effective-local-retention")
+@decision("effective-local-retention", rules=("TS-055",))
 def effective_local_retention(topic: int, broker: int, log_retention: int, whole: int) -> int:
     """What a topic says, else its broker, else the retention of logs there; never more than is
     kept at all (C-09). −1 is without limit, −2 not set."""
@@ -237,7 +237,7 @@ def effective_local_retention(topic: int, broker: int, log_retention: int, whole
     return min(said, whole)
 
 
-@decision("local-retention-upto")
+@decision("local-retention-upto", rules=("TS-023", "TS-055"))
 def local_retention_upto(
     finished: Sequence[LocalSegment],
     local_bytes: int,
@@ -263,7 +263,7 @@ def local_retention_upto(
 # Retries.
 
 
-@decision("task-backoff-ms")
+@decision("task-backoff-ms", rules=("TS-057",))
 def task_backoff_ms(attempt: int, initial_ms: int, most_ms: int, jitter: float) -> float:
     """How long a failed task waits before retry 0, 1, …; ``jitter`` is drawn anew for each."""
     return min(most_ms, initial_ms * 2.0 ** min(attempt, 62) * (1 + jitter))

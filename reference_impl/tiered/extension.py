@@ -27,7 +27,7 @@ from reference_impl.tiered.segments import (
 )
 
 
-@decision("tiered-region")
+@decision("tiered-region", rules=("TS-005",))
 def tiered_region(
     log_start_offset: int, local_log_start_offset: int, highest_remote: int | None
 ) -> Region | None:

@@ -92,7 +92,7 @@ class KnownSegment(NamedTuple):
     started_in: int
 
 
-@decision("tiered-segment-transition")
+@decision("tiered-segment-transition", rules=("TS-084",))
 def segment_transition(before: SegmentState | None, after: SegmentState) -> Outcome:
     """The cell of the table of segment states; an id that is not known can only be started."""
     if before is after:
@@ -102,7 +102,7 @@ def segment_transition(before: SegmentState | None, after: SegmentState) -> Outc
     return Outcome.UNKNOWN_SEGMENT if before is None else Outcome.ILLEGAL
 
 
-@decision("tiered-partition-delete-transition")
+@decision("tiered-partition-delete-transition", rules=("TS-086",))
 def partition_delete_transition(
     before: PartitionDeleteState | None, after: PartitionDeleteState
 ) -> Outcome:
@@ -112,13 +112,13 @@ def partition_delete_transition(
     return Outcome.APPLIED if after in PARTITION_DELETE_TRANSITIONS[before] else Outcome.ILLEGAL
 
 
-@decision("tiered-marked-blocks-copies")
+@decision("tiered-marked-blocks-copies", rules=("TS-087",))
 def marked_blocks(deletion: PartitionDeleteState | None, after: SegmentState) -> bool:
     """Once a partition is marked, no copy of it begins or finishes."""
     return deletion is not None and after in (_S.COPY_SEGMENT_STARTED, _S.COPY_SEGMENT_FINISHED)
 
 
-@decision("tiered-fenced")
+@decision("tiered-fenced", rules=("TS-084",))
 def fenced(highest_epoch: int, epoch: int, after: SegmentState, known: KnownSegment | None) -> bool:
     """Whether an event comes too late: a leader with a higher epoch has been heard of.
 

@@ -35,7 +35,7 @@ class SegmentPart(NamedTuple):
     part: OffsetRange
 
 
-@decision("range-of-epoch")
+@decision("range-of-epoch", rules=("TS-034",))
 def range_of_epoch(
     entries: Sequence[EpochEntry], number: int, start: int, end: int
 ) -> OffsetRange | None:
@@ -56,7 +56,7 @@ def epoch_ranges(
     return [(epoch, found) for epoch, found in ranges if found is not None]
 
 
-@decision("part-of-segment")
+@decision("part-of-segment", rules=("TS-053", "TS-095"))
 def part_of_segment(
     segment: RemoteLogSegmentMetadata, lineage: Sequence[EpochEntry], log_start_offset: int
 ) -> OffsetRange | None:
@@ -95,7 +95,7 @@ def parts_of_lineage(
     return sorted(found, key=lambda one: (one.part, one.segment.segment_id.id))
 
 
-@decision("highest-remote-offset")
+@decision("highest-remote-offset", rules=("TS-023", "TS-056"))
 def highest_remote_offset(
     lineage: Sequence[EpochEntry], highest_for_epoch: Callable[[int], int | None]
 ) -> int | None:
@@ -110,7 +110,7 @@ def highest_remote_offset(
     return None
 
 
-@decision("segment-leader-epochs")
+@decision("segment-leader-epochs", rules=("TS-088",))
 def segment_leader_epochs(
     lineage: Sequence[EpochEntry], start: int, end: int
 ) -> tuple[EpochEntry, ...]:
@@ -119,7 +119,7 @@ def segment_leader_epochs(
     return tuple(EpochEntry(epoch, starts[epoch]) for epoch, _ in epoch_ranges(lineage, start, end))
 
 
-@decision("epochs-of-copy")
+@decision("epochs-of-copy", rules=("TS-044",))
 def epochs_of_copy(lineage: Sequence[EpochEntry], end: int) -> tuple[EpochEntry, ...]:
     """The leader-epoch object of a copy: all that is known up to the end of the segment."""
     return tuple(one for one in lineage if one.start_offset <= end)

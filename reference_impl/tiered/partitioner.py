@@ -41,7 +41,7 @@ def to_positive(number: int) -> int:
     return number & 0x7FFFFFFF
 
 
-@decision("tiered-metadata-partition")
+@decision("tiered-metadata-partition", rules=("TS-083",))
 def metadata_partition(topic: str, partition: int, partitions: int) -> int:
     """By the name of the user partition alone: all ids that ever had the name share one."""
     return to_positive(murmur2(f"{topic}-{partition}".encode())) % partitions

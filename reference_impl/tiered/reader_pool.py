@@ -21,7 +21,7 @@ class PoolFull(Exception):
     """There is no room for another read."""
 
 
-@decision("admit-remote-read")
+@decision("admit-remote-read", rules=("TS-062",))
 def admit_remote_read(idle: bool, waiting: int, max_pending: int) -> bool:
     """A read begins at once if a reader is idle, and waits if the queue has room."""
     return idle or waiting < max_pending

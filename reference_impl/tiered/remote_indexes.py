@@ -37,7 +37,7 @@ _CHUNK_BYTES = 4 << 20
 _IN_MEMORY = 16  # decoded indexes; their files are bounded by the cache
 
 
-@decision("batch-follows")
+@decision("batch-follows", rules=("TS-002",))
 def batch_follows(base_offset: int, last_offset: int, expected: int, segment_end: int) -> bool:
     """Whether a batch can be the next one of a segment: it begins where the one before it ended.
 
@@ -45,7 +45,7 @@ def batch_follows(base_offset: int, last_offset: int, expected: int, segment_end
     return expected == base_offset <= last_offset <= segment_end
 
 
-@decision("index-within-segment")
+@decision("index-within-segment", rules=("TS-001",))
 def index_within_segment(first: int, last: int, segment_start: int, segment_end: int) -> bool:
     """Whether an index, by its first and last offset, can be one of a segment."""
     return segment_start <= first and last <= segment_end

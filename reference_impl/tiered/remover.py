@@ -62,7 +62,7 @@ class Removal(StrEnum):
     FINISH = "finish"
 
 
-@decision("next-removal")
+@decision("next-removal", rules=("TS-086", "TS-100"))
 def next_removal(
     presence: TopicPresence, state: PartitionDeleteState | None, segments: int
 ) -> Removal:
@@ -78,7 +78,7 @@ def next_removal(
             return Removal.NOTHING
 
 
-@decision("removal-is-due")
+@decision("removal-is-due", rules=("TS-100",))
 def removal_is_due(ran_in_epoch: int | None, leader_epoch: int, overdue: bool) -> bool:
     """On taking the lead of the metadata partition, and every interval."""
     return overdue or ran_in_epoch != leader_epoch

@@ -44,7 +44,7 @@ class EpochRange(NamedTuple):
     last: int
 
 
-@decision("tiered-epoch-ranges")
+@decision("tiered-epoch-ranges", rules=("TS-037",))
 def epoch_ranges(
     start_offset: int, end_offset: int, epochs: tuple[EpochEntry, ...]
 ) -> tuple[EpochRange, ...]:
@@ -72,7 +72,7 @@ class Candidate(NamedTuple):
     id: UUID
 
 
-@decision("tiered-preferred-segment")
+@decision("tiered-preferred-segment", rules=("TS-034",))
 def preferred(candidates: tuple[Candidate, ...]) -> Candidate | None:
     """Of segments that hold an offset: the one reaching furthest in the epoch, then the one
     finished last, then the one with the greater id."""

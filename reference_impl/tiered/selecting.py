@@ -85,25 +85,25 @@ def epoch_at(lineage: Sequence[EpochEntry], offset: int) -> int:
     return lineage[slot - 1].epoch if slot else NO_EPOCH
 
 
-@decision("batch-of-lineage")
+@decision("batch-of-lineage", rules=("TS-034",))
 def batch_of_lineage(batch_epoch: int, cached_epoch: int) -> bool:
     """A batch is of the lineage if the epoch cache has its epoch at its offset (C-41)."""
     return batch_epoch == cached_epoch
 
 
-@decision("remote-batch-readable")
+@decision("remote-batch-readable", rules=("TS-001",))
 def remote_batch_readable(last_offset: int, upto: int) -> bool:
     """Whole batches only, and none that reaches beyond what the reader may see."""
     return last_offset < upto
 
 
-@decision("remote-batch-fits")
+@decision("remote-batch-fits", rules=("TS-006", "TS-007"))
 def remote_batch_fits(taken: int, size: int, max_bytes: int, at_least_one: bool) -> bool:
     """Within the bytes that are left; a first batch that is larger comes whole if one must."""
     return taken + size <= max_bytes or (at_least_one and taken == 0)
 
 
-@decision("remote-read-backoff-ms")
+@decision("remote-read-backoff-ms", rules=("TS-062",))
 def remote_read_backoff_ms(attempt: int, jitter: float) -> float:
     """How long a failed read waits before it is tried again; ``jitter`` is drawn anew (C-02)."""
     return min(1000.0, 50 * 2.0 ** min(attempt, 30) * (1 + jitter))

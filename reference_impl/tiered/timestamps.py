@@ -35,7 +35,7 @@ class _Found(NamedTuple):
     data: bytes
 
 
-@decision("later-record")
+@decision("later-record", rules=("TS-029",))
 def later_record(timestamp: int, offset: int, than_timestamp: int, than_offset: int) -> bool:
     """The higher timestamp counts, of equal ones the lower offset."""
     return (timestamp, -offset) > (than_timestamp, -than_offset)

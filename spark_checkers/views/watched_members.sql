@@ -15,10 +15,10 @@ told AS (
   JOIN members_told m ON m.clock = w.clock AND m.began >= w.since AND m.answered <= w.until
   WHERE m.type = 'ok' AND m.place IS NOT NULL
 ),
-firsts AS (SELECT watch, node, min(look) AS look FROM told GROUP BY watch, node)
+firsts AS (SELECT clock, watch, node, min(look) AS look FROM told GROUP BY clock, watch, node)
 SELECT t.op, t.clock, t.began, t.answered AS ended, t.topic, t.partition, t.node, t.broker, t.in_isr
 FROM told t
-JOIN firsts f ON f.watch = t.watch AND f.node = t.node
-JOIN told b ON b.watch = f.watch AND b.look = f.look AND b.node = t.node AND b.topic = t.topic
+JOIN firsts f ON f.clock = t.clock AND f.watch = t.watch AND f.node = t.node
+JOIN told b ON b.clock = f.clock AND b.watch = f.watch AND b.look = f.look AND b.node = t.node AND b.topic = t.topic
   AND b.partition = t.partition AND b.broker = t.broker
 WHERE b.in_isr AND t.look > b.look

@@ -72,9 +72,11 @@ def test_its_version_is_the_one_of_the_jars() -> None:
 
 
 def test_a_profile_without_rules_is_one_sentence() -> None:
-    options = certify.Options(sut="apache-kafka", profiles=("tiered",), engine="inline")
+    options = certify.Options(sut="apache-kafka", profiles=("diskless",), engine="inline")
 
-    with pytest.raises(UsageError, match=r"^there are no rules for profile 'tiered' yet; built: "):
+    with pytest.raises(
+        UsageError, match=r"^there are no rules for profile 'diskless' yet; built: "
+    ):
         certify.run(options)
 
 

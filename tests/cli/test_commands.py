@@ -45,7 +45,7 @@ COMMANDS = {
     "certify-one-rule": "certify --profile migration --world sim --engine inline --rounds 0"
     " --rule MIG-003",
     "certify-unknown-rule": "certify --rule MIG-999",
-    "certify-unknown-profile": "certify --profile tiered",
+    "certify-unknown-profile": "certify --profile diskless",
     "certify-unknown-world": "certify --world mars",
     "certify-unknown-engine": "certify --world sim --engine abacus",
     "certify-unknown-sut": "certify no-such-file.toml",

@@ -6,8 +6,12 @@ import pytest
 
 from reference_impl.kafka.batches import header
 from reference_impl.log.decisions import EpochEntry
-from reference_impl.tiered.remote_indexes import (
+from reference_impl.log.transactions import (
     AbortedTransaction,
+    aborted_within,
+    no_later_abort_matters,
+)
+from reference_impl.tiered.remote_indexes import (
     batch_follows,
     index_within_segment,
 )
@@ -18,9 +22,7 @@ from reference_impl.tiered.selecting import (
     More,
     Selected,
     Wanted,
-    aborted_complete,
     aborted_of,
-    aborted_within,
     batch_of_lineage,
     epoch_at,
     in_transactions,
@@ -124,14 +126,14 @@ def test_attempts_wait_twice_as_long_each_and_a_second_at_most(
 def test_an_aborted_transaction_matters_if_it_has_records_among_those_read(
     first: int, last: int, within: bool
 ) -> None:
-    assert aborted_within(first, last, 5, 10) is within
+    assert aborted_within(AbortedTransaction(1, first, last, 0), 5, 10) is within
 
 
 @pytest.mark.parametrize(("stable", "complete"), [(9, False), (10, True), (11, True)])
 def test_nothing_more_is_to_be_told_once_all_that_was_read_had_been_decided(
     stable: int, complete: bool
 ) -> None:
-    assert aborted_complete(stable, 10) is complete
+    assert no_later_abort_matters(AbortedTransaction(1, 0, 0, stable), 10) is complete
 
 
 def test_aborts_are_told_up_to_the_end_of_the_lineage_or_until_all_is_decided() -> None:
