@@ -321,6 +321,9 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
     ),
 }
 
+ELIGIBLE = "ok -1 /2 on=1,2 isr= elr=1,2 last=1 id=A"
+LAST_KNOWN = "ok -1 /2 on=1,2 isr= elr=1 last=1 id=A"
+
 LEGAL: dict[str, str] = {
     "a leader that came back, two epochs later": f"""
         {look(1, WHOLE)}
@@ -330,13 +333,13 @@ LEGAL: dict[str, str] = {
         create min=1 manual => ok id=A
         3-30 fault restart broker-2
         4-60 fault kill broker-1
-        {look(11, "ok -1 /2 on=1,2 isr= elr=1,2 last=1 id=A", asked=(3,), brokers="1:a! 2:b! 3:c")}
-        {look(41, "ok 2 /3 on=1,2 isr=2 elr= last= id=A", asked=(2, 3), brokers="1:a! 2:b 3:c")}
+        {look(11, f"{ELIGIBLE} off=1,2", asked=(3,), brokers="1:a! 2:b! 3:c")}
+        {look(41, "ok 2 /3 on=1,2 isr=2 off=1 id=A", asked=(2, 3), brokers="1:a! 2:b 3:c")}
         """,
     "the last known leader comes back with nothing but its log": f"""
         create min=1 manual => ok id=A
         3-30 fault kill broker-1
-        {look(11, "ok -1 /2 on=1,2 isr= elr=1 last=1 id=A", asked=(2, 3), brokers="1:a! 2:b 3:c")}
+        {look(11, f"{LAST_KNOWN} off=1", asked=(2, 3), brokers="1:a! 2:b 3:c")}
         {look(41, "ok 1 /3 on=1,2 isr=1,2 elr= last= id=A")}
         """,
 }
