@@ -79,9 +79,10 @@ class TransactionVerifier:
         layers, loop = self._node.layers, asyncio.get_running_loop()
         ends = loop.time() + layers.number("add.partitions.to.txn.retry.backoff.max.ms") / 1000
         while True:
-            told = await self._ask(transactional_id, producer, partitions, version)
+            adds = version >= FIRST_THAT_ADDS
+            told = await self.ask(transactional_id, producer, partitions, adds=adds)
             busy = ErrorCode.concurrent_transactions in told.values()
-            if version < FIRST_THAT_ADDS or not busy or loop.time() >= ends:
+            if not adds or not busy or loop.time() >= ends:
                 break
             pause_ms = layers.number("add.partitions.to.txn.retry.backoff.ms")
             await self._node.ports.clock.sleep(pause_ms / 1000)
@@ -91,14 +92,16 @@ class TransactionVerifier:
             if error is not ErrorCode.none
         }
 
-    async def _ask(
+    async def ask(
         self,
         transactional_id: str,
         producer: ProducerIdEpoch,
         partitions: list[Partition],
-        version: int,
+        *,
+        adds: bool,
     ) -> dict[Partition, ErrorCode]:
-        node, adds = self._node, version >= FIRST_THAT_ADDS
+        """What the coordinator says: whether they are part of the transaction, or are now."""
+        node = self._node
         found = await coordinator_of(node, _TRANSACTION_KEY, transactional_id)
         if found.error is not ErrorCode.none:
             return dict.fromkeys(partitions, ErrorCode.coordinator_not_available)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from reference_impl.broker.answering import answering
 from reference_impl.broker.node import Node
 from reference_impl.coordinators.ending import Ending
+from reference_impl.coordinators.placement import CONSUMER_OFFSETS
 from reference_impl.coordinators.transactions import (
     BUMPS_EPOCHS,
     Partition,
@@ -185,12 +186,14 @@ async def write_txn_markers(
                     partition = await node.partitions.find(topic.name, index)
                     if partition.replica is None:
                         raise KafkaError(ErrorCode.unknown_topic_or_partition)
-                    made = await partition.append_marker(
-                        one.producer_id,
-                        one.producer_epoch,
-                        marker,
-                        bumps=one.transaction_version >= BUMPS_EPOCHS,
-                    )
+                    producer = ProducerIdEpoch(one.producer_id, one.producer_epoch)
+                    bumps = one.transaction_version >= BUMPS_EPOCHS
+                    if topic.name == CONSUMER_OFFSETS:
+                        made = await node.offsets.append_marker(
+                            partition, producer, marker, bumps=bumps
+                        )
+                    else:
+                        made = await partition.append_marker(*producer, marker, bumps=bumps)
                     pending.append((one.producer_id, place, made))
                 except KafkaError as error:
                     told[place] = error.code

@@ -102,17 +102,20 @@ class ProducerStates:
         self.end_offset = 0
         self.transactions = Transactions()
 
-    def admit(self, batch: Batch, *, verified: bool = False) -> AppendedBatch | None:
+    def admit(
+        self, batch: Batch, *, verified: bool = False, sequenced: bool = True
+    ) -> AppendedBatch | None:
         """May a client append this batch? The batch it repeats, None if it is new, or a refusal.
 
-        ``verified``: the coordinator said that it belongs to a transaction.
+        ``verified``: the coordinator said that it belongs to a transaction. ``sequenced``: its
+        producer numbers its batches; what a coordinator appends on its behalf has no numbers.
         """
         known = self.producers.get(batch.producer_id)
         if known is None:
             known = Producer(producer_id=batch.producer_id)
         first, last = batch.base_sequence, batch.last_sequence
         found = find_duplicate(known.batches, known.epoch, batch.producer_epoch, first, last)
-        if found is not None:
+        if sequenced and found is not None:
             return found
         if not producer_epoch_fits(known.epoch, batch.producer_epoch):
             raise KafkaError(
@@ -126,7 +129,9 @@ class ProducerStates:
             raise KafkaError(
                 ErrorCode.invalid_txn_state, "Record was not part of an ongoing transaction"
             )
-        if not sequence_fits(known.epoch, batch.producer_epoch, known.last_sequence, first):
+        if sequenced and not sequence_fits(
+            known.epoch, batch.producer_epoch, known.last_sequence, first
+        ):
             raise KafkaError(
                 ErrorCode.out_of_order_sequence_number,
                 f"Out of order sequence number for producer {batch.producer_id} at offset "

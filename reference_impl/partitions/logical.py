@@ -295,16 +295,20 @@ class LogicalPartition(Watched):
         acks: int,
         origin: Origin = Origin.CLIENT,
         verified: bool = False,
+        sequenced: bool = True,
     ) -> Pending:
         """Append what a producer sent; a KafkaError says why not.
 
-        ``verified``: its coordinator says that it belongs to a transaction.
+        ``verified``: its coordinator says that it belongs to a transaction. ``sequenced``: it is
+        of the producer itself, and not of a coordinator on its behalf, which numbers no batches.
         """
         chosen_for = self._standing_of_writers()
         kind = self._chosen(origin)
         if kind is WriterKind.LOCAL and self._writer is not None:
             admit = partial(self._must_write, origin, chosen_for)
-            return await self._writer.append(records, acks=acks, admit=admit, verified=verified)
+            return await self._writer.append(
+                records, acks=acks, admit=admit, verified=verified, sequenced=sequenced
+            )
         writers = [one.writer() for one in self.extensions]
         writer = next((one for one in writers if one is not None), None)
         if writer is None:

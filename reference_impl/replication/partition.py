@@ -177,12 +177,19 @@ class Partition(Copy):
         return appended, leader_epoch
 
     async def append(
-        self, records: Bytes, *, acks: int, admit: Callable[[], None], verified: bool = False
+        self,
+        records: Bytes,
+        *,
+        acks: int,
+        admit: Callable[[], None],
+        verified: bool = False,
+        sequenced: bool = True,
     ) -> tuple[Appended, int]:
         """Append what a producer sent, and in which epoch; a KafkaError says why not.
 
         ``admit`` is asked again when it is its turn, and raises it if this log is not to be
-        written any more. ``verified``: it belongs to a transaction, its coordinator says.
+        written any more. ``verified``: it belongs to a transaction, its coordinator says;
+        ``sequenced``: it is of the producer itself.
         """
         self._must_be_enough(acks)
         state = self.state
@@ -193,7 +200,7 @@ class Partition(Copy):
                 self._must_be_enough(acks)
             leader_epoch = self.state.leader_epoch
             appended = await self.log.append_examined(
-                examined, leader_epoch=leader_epoch, verified=verified
+                examined, leader_epoch=leader_epoch, verified=verified, sequenced=sequenced
             )
             self._commit()
         self._around.events.appended(self, appended, len(records))
