@@ -60,7 +60,10 @@ class Node:
             new_producer_id=self.new_producer_id,
         )
         self.offsets = OffsetCoordinator(
-            partitions=self.partitions, image=self.image, clock=self.ports.clock
+            broker_id=self.settings.node_id,
+            partitions=self.partitions,
+            image=self.image,
+            clock=self.ports.clock,
         )
 
     def _coordinator_settings(self) -> CoordinatorSettings:

@@ -87,10 +87,19 @@ def takes_effect(error: ErrorCode) -> bool:
     return error in (ErrorCode.none, ErrorCode.not_enough_replicas_after_append)
 
 
+@decision("coordinator-not-loaded")
+def not_loaded(leads: bool) -> ErrorCode:
+    """Who is to lead will know the offsets soon: clients need not look for another."""
+    return ErrorCode.coordinator_load_in_progress if leads else ErrorCode.not_coordinator
+
+
 class OffsetCoordinator:
     """See the module. Its calls raise a KafkaError where they are refused."""
 
-    def __init__(self, *, partitions: Partitions, image: Image, clock: Clock) -> None:
+    def __init__(
+        self, *, broker_id: int, partitions: Partitions, image: Image, clock: Clock
+    ) -> None:
+        self._broker_id = broker_id
         self._partitions = partitions
         self._image = image
         self._clock = clock
@@ -152,10 +161,10 @@ class OffsetCoordinator:
 
     def _loaded(self, index: int) -> LedOffsets:
         led = self._led.get(index)
-        if led is None:
-            raise KafkaError(ErrorCode.not_coordinator)
-        if not led.loaded:
-            raise KafkaError(ErrorCode.coordinator_load_in_progress)
+        if led is None or not led.loaded:
+            named = self._image.partition(CONSUMER_OFFSETS, index)
+            leads = named is not None and named.leader == self._broker_id
+            raise KafkaError(not_loaded(leads))
         led.settle()
         return led
 

@@ -20,7 +20,7 @@ from reference_impl.coordinators.offset_state import (
     same_topic,
     topic_is_gone,
 )
-from reference_impl.coordinators.offsets import takes_effect
+from reference_impl.coordinators.offsets import not_loaded, takes_effect
 from reference_impl.kafka.errors import ErrorCode
 
 KEY = OffsetKey("g", "t", 0)
@@ -88,6 +88,13 @@ def test_metadata_is_measured_in_characters_of_java(metadata: str | None, fits: 
 )
 def test_a_change_is_so_once_it_is_committed(error: ErrorCode, so: bool) -> None:
     assert takes_effect(error) is so
+
+
+@pytest.mark.parametrize(
+    ("leads", "error"), [(True, E.coordinator_load_in_progress), (False, E.not_coordinator)]
+)
+def test_who_is_to_lead_asks_for_patience(leads: bool, error: ErrorCode) -> None:
+    assert not_loaded(leads) is error
 
 
 @pytest.mark.parametrize(("known", "counts"), [(None, True), (3, True), (5, False), (9, False)])
