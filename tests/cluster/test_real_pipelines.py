@@ -98,10 +98,10 @@ def test_a_pipeline_with_aborts_and_a_killed_coordinator_is_exactly_once(
         plain.produce(source, value, partition=0)
     assert plain.flush(PATIENCE_S) == 0
 
-    reader, producer, attempts, killed = consumer(cluster.bootstrap, group), None, 0, None
+    reader, producer = consumer(cluster.bootstrap, group), started(cluster.bootstrap)
+    attempts, killed = 0, None
     while (at := committed(reader, source)) < len(INPUTS):
         attempts += 1
-        producer = producer or started(cluster.bootstrap)
         producer.begin_transaction()
         taken = values_of(reader, source, BATCH, start=at)
         assert taken == INPUTS[at : at + BATCH]
@@ -115,7 +115,7 @@ def test_a_pipeline_with_aborts_and_a_killed_coordinator_is_exactly_once(
         if attempts % 3 == 2:
             producer.abort_transaction(PATIENCE_S)
         elif attempts % 5 == 4:
-            producer = None  # left open: its successor aborts it
+            producer = started(cluster.bootstrap)  # what is left open is aborted by a successor
         else:
             producer.commit_transaction(PATIENCE_S)
     assert killed is not None
