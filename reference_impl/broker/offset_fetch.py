@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from uuid import UUID
 
 from reference_impl.broker.answering import answering
@@ -16,6 +17,7 @@ from reference_impl.kafka.server import Context
 if TYPE_CHECKING:
     from reference_impl.kafka.messages import OffsetFetchRequest, OffsetFetchResponse
 
+Answer = TypeVar("Answer")
 _FIRST_WITH_ERROR = 2
 _FIRST_OF_MANY = 8
 _FIRST_BY_ID = 10
@@ -64,16 +66,7 @@ async def offset_fetch(
         topics=[
             response.OffsetFetchResponseTopic(
                 name=topic.name,
-                partitions=[
-                    response.OffsetFetchResponsePartition(
-                        partition_index=index,
-                        committed_offset=found.value.offset,
-                        committed_leader_epoch=found.value.leader_epoch,
-                        metadata=found.value.metadata,
-                        error_code=found.error,
-                    )
-                    for index, found in partitions
-                ],
+                partitions=_partitions(response.OffsetFetchResponsePartition, partitions),
             )
             for topic, partitions in only.topics
         ],
@@ -173,6 +166,19 @@ def _refused(version: int, asked: AskedGroup, error: ErrorCode) -> FetchedGroup:
     return FetchedGroup(asked.group, topics)
 
 
+def _partitions(made: Callable[..., Answer], told: list[tuple[int, Fetched]]) -> list[Answer]:
+    return [
+        made(
+            partition_index=index,
+            committed_offset=found.value.offset,
+            committed_leader_epoch=found.value.leader_epoch,
+            metadata=found.value.metadata,
+            error_code=found.error,
+        )
+        for index, found in told
+    ]
+
+
 def _group_answer(told: FetchedGroup) -> OffsetFetchResponse.OffsetFetchResponseGroup:
     response = apis.OFFSET_FETCH.response
     return response.OffsetFetchResponseGroup(
@@ -182,16 +188,7 @@ def _group_answer(told: FetchedGroup) -> OffsetFetchResponse.OffsetFetchResponse
             response.OffsetFetchResponseTopics(
                 name=topic.name,
                 topic_id=topic.topic_id,
-                partitions=[
-                    response.OffsetFetchResponsePartitions(
-                        partition_index=index,
-                        committed_offset=found.value.offset,
-                        committed_leader_epoch=found.value.leader_epoch,
-                        metadata=found.value.metadata,
-                        error_code=found.error,
-                    )
-                    for index, found in partitions
-                ],
+                partitions=_partitions(response.OffsetFetchResponsePartitions, partitions),
             )
             for topic, partitions in told.topics
         ],

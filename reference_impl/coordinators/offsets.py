@@ -30,8 +30,8 @@ from reference_impl.coordinators.offset_state import NO_PRODUCER_ID, OffsetState
 from reference_impl.coordinators.placement import CONSUMER_OFFSETS, coordinated_by
 from reference_impl.coordinators.transaction_log import coordinator_error
 from reference_impl.coordinators.transactions import ProducerIdEpoch
+from reference_impl.coordinators.whole_log import whole_log
 from reference_impl.decisions import decision
-from reference_impl.kafka.batches import batches
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.kafka.records import build_batch, records
 from reference_impl.log.log import Log
@@ -47,7 +47,6 @@ TIMEOUT_S = 5.0
 """How long a commit waits for the replicas (``offsets.commit.timeout.ms``)."""
 Change = tuple[OffsetKey, OffsetValue | None]
 """An offset, None where it is to go."""
-_READ_BYTES = 1 << 20
 _RETRY_S = 0.1
 
 
@@ -304,24 +303,18 @@ def _replay_changes(
 
 
 async def _replay(log: Log, state: OffsetState) -> int:
-    """Read what the log says, from its beginning to its end, which is returned."""
-    offset = log.log_start_offset
-    while offset < log.log_end_offset:
-        data = await log.read(
-            offset, max_bytes=_READ_BYTES, upto=log.log_end_offset, at_least_one=True
-        )
-        if not data:
-            break
-        for at, batch in batches(data):
-            offset = batch.next_offset
-            if batch.control:
-                marker = read_marker(data, at)
-                if marker is not None:
-                    state.replay_marker(batch.producer_id, marker.committed)
-                continue
-            for record in records(data, at):
-                key = read_key(record.key or b"")
-                value = None if record.value is None else read_value(record.value)
-                if key is not None and (value is not None or record.value is None):
-                    state.replay(record.offset, batch.producer_id, key, value)
-    return offset
+    """Learn what the log says, up to its end, which is returned."""
+    end = log.log_start_offset
+    async for data, at, batch in whole_log(log):
+        end = batch.next_offset
+        if batch.control:
+            marker = read_marker(data, at)
+            if marker is not None:
+                state.replay_marker(batch.producer_id, marker.committed)
+            continue
+        for record in records(data, at):
+            key = read_key(record.key or b"")
+            value = None if record.value is None else read_value(record.value)
+            if key is not None and (value is not None or record.value is None):
+                state.replay(record.offset, batch.producer_id, key, value)
+    return end

@@ -258,3 +258,34 @@ def test_a_pipeline_is_exactly_once_while_its_coordinators_die(cluster: Cluster)
     assert killed
     assert attempts > len(inputs)
     assert cluster.read(1) == inputs
+
+
+STEPS = ("record sent", "offsets committed", "end answered", "markers written")
+
+
+@pytest.mark.parametrize("whose", ["offsets", "transaction"])
+@pytest.mark.parametrize("dies_after", STEPS)
+def test_records_and_offsets_of_a_transaction_share_its_fate_whenever_a_coordinator_dies(
+    cluster: Cluster, dies_after: str, whose: str
+) -> None:
+    """The coordinator of the offsets dies, or that of the transaction: the one counts if and only
+    if the other is read."""
+    group, producer = Group(cluster), begun(cluster)
+    group.commit(0)
+
+    def step(name: str, at: int) -> None:
+        if (name, at) == (dies_after, 0):
+            offsets = whose == "offsets"
+            cluster.kill(group.coordinator() if offsets else cluster.coordinator("x"))
+
+    for at, commit in enumerate((True, False, True)):
+        assert producer.send(1, f"in-{at}") == "none"
+        step("record sent", at)
+        assert group.commit_within(producer, at + 1) == "none"
+        step("offsets committed", at)
+        assert producer.end(commit=commit) == "none"
+        step("end answered", at)
+        cluster.sim.advance(3)
+        step("markers written", at)
+        assert group.fetch(stable=True) == (at + 1 if commit else at)
+    assert cluster.read(1) == ["in-0", "in-2"]
