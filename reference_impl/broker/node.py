@@ -64,6 +64,7 @@ class Node:
             partitions=self.partitions,
             image=self.image,
             clock=self.ports.clock,
+            timeout_s=lambda: self.layers.number("offsets.commit.timeout.ms") / 1000,
         )
 
     def _coordinator_settings(self) -> CoordinatorSettings:

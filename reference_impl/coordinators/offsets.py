@@ -43,8 +43,6 @@ from reference_impl.partitions.writing import Ended, Pending, acknowledged
 from reference_impl.ports import Clock
 
 ALL = -1
-TIMEOUT_S = 5.0
-"""How long a commit waits for the replicas (``offsets.commit.timeout.ms``)."""
 Change = tuple[OffsetKey, OffsetValue | None]
 """An offset, None where it is to go."""
 _RETRY_S = 0.1
@@ -96,12 +94,19 @@ class OffsetCoordinator:
     """See the module. Its calls raise a KafkaError where they are refused."""
 
     def __init__(
-        self, *, broker_id: int, partitions: Partitions, image: Image, clock: Clock
+        self,
+        *,
+        broker_id: int,
+        partitions: Partitions,
+        image: Image,
+        clock: Clock,
+        timeout_s: Callable[[], float],
     ) -> None:
         self._broker_id = broker_id
         self._partitions = partitions
         self._image = image
         self._clock = clock
+        self._timeout_s = timeout_s  # how long a commit waits for the replicas
         self._led: dict[int, LedOffsets] = {}
         self._turns: dict[int, asyncio.Lock] = {}
         self._tasks: dict[asyncio.Task[None], None] = {}
@@ -188,7 +193,7 @@ class OffsetCoordinator:
         """The same once everything is committed that was appended before."""
         led = self._coordinated(group)
         waits = [one.pending for one in led.unsettled]
-        ended = await acknowledged(waits, timeout_s=TIMEOUT_S) if waits else []
+        ended = await acknowledged(waits, timeout_s=self._timeout_s()) if waits else []
         if any(not takes_effect(one.error) for one in ended):
             raise KafkaError(ErrorCode.not_coordinator)
         return self.state(group)
@@ -286,7 +291,7 @@ class OffsetCoordinator:
         apply: Callable[[OffsetState, int], None],
     ) -> Ended:
         pending = await self._append(led, append, apply)
-        (ended,) = await acknowledged([pending], timeout_s=TIMEOUT_S)
+        (ended,) = await acknowledged([pending], timeout_s=self._timeout_s())
         led.settle()
         return ended
 
