@@ -29,7 +29,7 @@ from reference_impl.coordinators.offset_records import (
 from reference_impl.coordinators.offset_state import NO_PRODUCER_ID, OffsetState
 from reference_impl.coordinators.placement import CONSUMER_OFFSETS, coordinated_by
 from reference_impl.coordinators.transaction_log import coordinator_error
-from reference_impl.coordinators.transactions import ProducerIdEpoch
+from reference_impl.coordinators.transactions import NO_PRODUCER_EPOCH, ProducerIdEpoch
 from reference_impl.coordinators.whole_log import whole_log
 from reference_impl.decisions import decision
 from reference_impl.kafka.errors import ErrorCode, KafkaError
@@ -43,6 +43,7 @@ from reference_impl.partitions.writing import Ended, Pending, acknowledged
 from reference_impl.ports import Clock
 
 ALL = -1
+NO_PRODUCER = ProducerIdEpoch(NO_PRODUCER_ID, NO_PRODUCER_EPOCH)
 Change = tuple[OffsetKey, OffsetValue | None]
 """An offset, None where it is to go."""
 _RETRY_S = 0.1
@@ -226,22 +227,18 @@ class OffsetCoordinator:
             (now_ms, key_of(key), None if value is None else value_of(value))
             for key, value in offsets
         ]
-        if producer is None:
-            batch = build_batch(entries)
-        else:
-            batch = build_batch(
-                entries,
-                producer_id=producer.producer_id,
-                producer_epoch=producer.epoch,
-                base_sequence=0,
-                transactional=True,
-            )
-        producer_id = NO_PRODUCER_ID if producer is None else producer.producer_id
+        producer_id, epoch = NO_PRODUCER if producer is None else producer
+        batch = build_batch(
+            entries,
+            producer_id=producer_id,
+            producer_epoch=epoch,
+            base_sequence=0,  # always, as Kafka's coordinators have it
+            transactional=producer is not None,
+        )
         try:
             partition = await self._partitions.find(CONSUMER_OFFSETS, led.index)
             ended = await self._appended(
                 led,
-                # A coordinator numbers no batches.
                 lambda: partition.append(batch, acks=ALL, verified=True, sequenced=False),
                 partial(_replay_changes, producer_id=producer_id, changes=tuple(offsets)),
             )
