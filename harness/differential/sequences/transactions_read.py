@@ -8,6 +8,7 @@ from harness.differential.sequence import Step
 from harness.differential.sequences.building import (
     T0,
     batch,
+    describe_producers,
     fetched,
     list_offsets,
     made,
@@ -20,7 +21,11 @@ from harness.differential.sequences.transacting import (
     added,
     begun,
     committed,
+    described,
+    ended,
+    init,
     read,
+    settled,
     story,
     within,
 )
@@ -219,6 +224,46 @@ FETCHES = (
     ),
 )
 
+TIMED_OUT = (
+    story(
+        "timed_out",
+        "a transaction that takes too long is aborted, and its producer shut out",
+        made("a"),
+        *begun(transaction_timeout=1),
+        added(),
+        _sent(within(0, "x")),
+        settled("CompleteAbort"),
+        described(),
+        describe_producers(0),
+        _sent(within(1, "y"), note="after the time"),
+        _sent(within(1, "y"), version=12, note="after the time"),
+        added(note="after the time"),
+        added(version=5, note="after the time"),
+        ended(note="after the time"),
+        ended(False, version=5, note="after the time"),
+        *_both(),
+        init(producer_id="$ref:pid", producer_epoch=0),
+        init(),
+        described(),
+    ),
+    story(
+        "timed_out_bumped",
+        "the same by the newer protocol",
+        made("a"),
+        *begun(transaction_timeout=1),
+        _sent(within(0, "x"), version=12),
+        settled("CompleteAbort"),
+        described(),
+        describe_producers(0),
+        _sent(within(1, "y"), version=12, note="after the time"),
+        ended(True, version=5, note="after the time"),
+        ended(False, version=5, note="after the time"),
+        ended(False, version=4, note="after the time"),
+        init(producer_id="$ref:pid", producer_epoch=0),
+        described(),
+    ),
+)
+
 OFFSETS = (
     story(
         "offsets_of_committed",
@@ -261,4 +306,4 @@ OFFSETS = (
     ),
 )
 
-SEQUENCES = (*FETCHES, *OFFSETS)
+SEQUENCES = (*FETCHES, *TIMED_OUT, *OFFSETS)
