@@ -25,8 +25,11 @@ from reference_impl.coordinators.transaction_log import coordinator_error
 from reference_impl.coordinators.transactions import ProducerIdEpoch
 from reference_impl.decisions import decision
 from reference_impl.kafka import apis
+from reference_impl.kafka.batches import header
 from reference_impl.kafka.errors import ErrorCode, KafkaError
+from reference_impl.kafka.records import build_batch
 from reference_impl.kafka.server import Context
+from reference_impl.log.verification import NO_GUARD
 
 if TYPE_CHECKING:
     from reference_impl.kafka.messages import (
@@ -171,6 +174,7 @@ async def _commit(
     asked: Sequence[Asked],
     producer: ProducerIdEpoch | None,
     expire_ms: int = NO_EXPIRY,
+    guard: int = NO_GUARD,
 ) -> list[ErrorCode]:
     """Write what may be written; what each partition is told."""
     most, now_ms = node.layers.number("offset.metadata.max.bytes"), node.ports.clock.now_ms()
@@ -190,7 +194,7 @@ async def _commit(
         for one, good in zip(asked, fits, strict=True)
         if good
     ]
-    await node.offsets.commit(group, offsets, producer)
+    await node.offsets.commit(group, offsets, producer, guard)
     return [ErrorCode.none if good else ErrorCode.offset_metadata_too_large for good in fits]
 
 
@@ -284,17 +288,21 @@ async def _commit_within(
     group, name = request.group_id, request.transactional_id
     producer = ProducerIdEpoch(request.producer_id, request.producer_epoch)
     partition = await node.offsets.partition(group)
-    if not partition.has_open_transaction(*producer):
+    adds = version >= _FIRST_THAT_ADDS
+    first = build_batch(
+        [], producer_id=producer.producer_id, producer_epoch=producer.epoch, base_sequence=0
+    )
+    guard = partition.start_verification(header(first), bumps=adds)
+    if guard != NO_GUARD:
         if not name:
             raise KafkaError(ErrorCode.invalid_request)
         place = (CONSUMER_OFFSETS, partition.index)
-        adds = version >= _FIRST_THAT_ADDS
         said = await verifier.ask(name, producer, [place], adds=adds)
         if said[place] is not ErrorCode.none:
             raise KafkaError(unverified_commit(said[place], version))
     committer = Committer(request.generation_id, request.member_id, request.group_instance_id)
     _must(may_commit(node.offsets.state(group).knows(group), committer, True, version))
-    return await _commit(node, group, asked, producer)
+    return await _commit(node, group, asked, producer, guard=guard)
 
 
 # OffsetDelete.

@@ -36,6 +36,7 @@ from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.kafka.records import build_batch, records
 from reference_impl.log.log import Log
 from reference_impl.log.transactions import EndMarker, read_marker
+from reference_impl.log.verification import NO_GUARD
 from reference_impl.metadata.image import Image
 from reference_impl.partitions.catalog import Partitions
 from reference_impl.partitions.logical import LogicalPartition
@@ -209,16 +210,18 @@ class OffsetCoordinator:
         group: str,
         offsets: Sequence[Change],
         producer: ProducerIdEpoch | None = None,
+        guard: int = NO_GUARD,
     ) -> None:
-        """Write offsets of a group; within a producer's transaction, if its coordinator has said
-        that this partition is part of it."""
-        await self._write(self._coordinated(group), offsets, producer)
+        """Write offsets of a group; within a producer's transaction, under the guard with which
+        its coordinator was asked about it."""
+        await self._write(self._coordinated(group), offsets, producer, guard)
 
     async def _write(
         self,
         led: LedOffsets,
         offsets: Sequence[Change],
-        producer: ProducerIdEpoch | None = None,
+        producer: ProducerIdEpoch | None,
+        guard: int,
     ) -> None:
         if not offsets:
             return
@@ -239,7 +242,7 @@ class OffsetCoordinator:
             partition = await self._partitions.find(CONSUMER_OFFSETS, led.index)
             ended = await self._appended(
                 led,
-                lambda: partition.append(batch, acks=ALL, verified=True, sequenced=False),
+                lambda: partition.append(batch, acks=ALL, guard=guard, sequenced=False),
                 partial(_replay_changes, producer_id=producer_id, changes=tuple(offsets)),
             )
         except KafkaError as error:

@@ -48,6 +48,7 @@ from reference_impl.log.transactions import (
     marker_batch,
     read_marker,
 )
+from reference_impl.log.verification import NO_GUARD
 from reference_impl.ports.clock import Clock
 from reference_impl.ports.disk import Disk
 from reference_impl.ports.workers import InPlace, Workers
@@ -144,7 +145,7 @@ class Log(LogShortening):
         examined: Examined | None,
         *,
         leader_epoch: int,
-        verified: bool = False,
+        guard: int = NO_GUARD,
         sequenced: bool = True,
     ) -> Appended:
         """Write a batch that was checked; of its producer see ``ProducerStates.admit``."""
@@ -167,7 +168,7 @@ class Log(LogShortening):
                 )
             segment = await self._segment_for(batch, now_ms)
             if batch.producer_id >= 0:
-                repeated = self.producers.admit(batch, verified=verified, sequenced=sequenced)
+                repeated = self.producers.admit(batch, guard=guard, sequenced=sequenced)
                 if repeated is not None:
                     first, last = repeated.first_offset, repeated.last_offset
                     return self._appended(first, last, repeated.timestamp, 0, duplicate=True)

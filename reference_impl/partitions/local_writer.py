@@ -62,12 +62,12 @@ class LocalWriter:
         *,
         acks: int,
         admit: Callable[[], None],
-        verified: bool,
+        guard: int,
         sequenced: bool,
     ) -> LocalPending:
         """Append what a producer sent; ``admit`` raises once the log is not to be written."""
         appended, leader_epoch = await self._replica.append(
-            records, acks=acks, admit=admit, verified=verified, sequenced=sequenced
+            records, acks=acks, admit=admit, guard=guard, sequenced=sequenced
         )
         return LocalPending(self._replica, appended, leader_epoch, acks)
 

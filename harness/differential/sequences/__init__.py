@@ -19,6 +19,11 @@ from harness.differential.sequences import (
     replicated,
     replicated_admin,
     topics,
+    transactions,
+    transactions_markers,
+    transactions_partitions,
+    transactions_produce,
+    transactions_read,
 )
 
 GROUPS = (
@@ -35,6 +40,11 @@ GROUPS = (
     malformed,
     replicated,
     replicated_admin,
+    transactions,
+    transactions_partitions,
+    transactions_produce,
+    transactions_read,
+    transactions_markers,
 )
 
 
