@@ -106,12 +106,25 @@ def record_wire(
     for size in sorted({one.sequence.brokers for one in recordings}):
         if asked.enough:
             break
-        plan = DeploymentPlan(brokers=size, racks=RACKS[:size], mutants=sut.mutants)
+        plan = DeploymentPlan(
+            brokers=size, racks=RACKS[:size], mutants=sut.mutants, properties=_coordinators(size)
+        )
         shard = f"{WIRE}-{size}"
         with deploy(sut, plan, run=run, world=world, seed=seed, shard=shard) as on:
             fitting = [one for one in recordings if one.sequence.brokers == size]
             _play(on, sut, seed, fitting, asked)
     return asked
+
+
+def _coordinators(brokers: int) -> dict[str, str]:
+    """Topics of coordinators that fit the cluster, as they did when Kafka was asked."""
+    return {
+        "offsets.topic.replication.factor": str(brokers),
+        "offsets.topic.num.partitions": "5",
+        "transaction.state.log.replication.factor": str(brokers),
+        "transaction.state.log.min.isr": "1" if brokers == 1 else "2",
+        "transaction.state.log.num.partitions": "5",
+    }
 
 
 def _play(

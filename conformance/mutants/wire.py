@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from reference_impl.coordinators.transactions import Refused
 from reference_impl.decisions import Mutant, original
+from reference_impl.kafka.errors import ErrorCode
 
 _NO_CLIENT_ID_IS_SO_LONG = 1 << 30
 
@@ -38,6 +40,12 @@ def _lists_only_grow(parts: Sequence[str], changed: Sequence[str], append: bool)
 
 def _operations_stay_unsaid(version: int, asked: bool) -> bool:
     return False
+
+
+def _other_ends_may_come_again(known: object, ending: object) -> object:
+    chosen = original("decided-already")(known, ending)
+    contradicts = Refused(ErrorCode.invalid_txn_state)
+    return Refused(ErrorCode.concurrent_transactions) if chosen == contradicts else chosen
 
 
 def _client_ids_are_wanted(length: int) -> int:
@@ -100,5 +108,12 @@ MUTANTS = (
         replace=_client_ids_are_wanted,
         rules=("KFK-118",),
         why="every client of the lab names itself",
+    ),
+    Mutant(
+        name="other-ends-may-come-again",
+        decision="decided-already",
+        replace=_other_ends_may_come_again,
+        rules=("KFK-120",),
+        why="a commit after an abort is told to wait for markers, which no client asks for",
     ),
 )

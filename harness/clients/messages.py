@@ -29,6 +29,7 @@ from kio.serial._introspect import (
 from kio.static.constants import EntityType
 
 from harness.clients.batches import decode_batches
+from harness.clients.schemas import RESPONSES
 
 API_KEYS = {name: key for key, name in api_key_map.items()}
 """The number of each API, by its name in snake case."""
@@ -59,7 +60,8 @@ def request_schema(api: str, version: int) -> type[Any]:
 
 
 def response_schema(api: str, version: int) -> type[Any]:
-    return load_entity_schema(api, version, EntityType.response)
+    own = RESPONSES.get((api, version))
+    return own or load_entity_schema(api, version, EntityType.response)
 
 
 def build(schema: type[Any], values: Mapping[str, Any]) -> Any:

@@ -25,6 +25,8 @@ RESTS_ON_SETTINGS: Mapping[str, str] = {
     "cluster/metadata_makes_topics": "brokers may be told not to make topics by themselves",
     "topics/create_with_bad_counts": "it counts on one broker",
 }
+COORDINATED = "transactions/"
+"""Coordinators are where a cluster has put them, and count their epochs since it was made."""
 _BROKERS_DECIDED = (4, 5)  # sources of a config: told to the broker, or the default
 
 CONFIGS: Mapping[str, str] = {
@@ -62,6 +64,8 @@ def left_out(recording: Recording) -> str | None:
     """Why a sequence is not played by address, if it is not."""
     name = recording.sequence.name
     told = CHANGES_THE_CLUSTER.get(name) or RESTS_ON_SETTINGS.get(name)
+    if told is None and name.startswith(COORDINATED):
+        return "its answers rest on where coordinators are, and since when"
     if told is None and any(map(_decided_by_brokers, _entries(recording.answers))):
         return "its answers name settings of brokers"
     return told

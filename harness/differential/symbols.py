@@ -39,7 +39,16 @@ BROKER_FIELDS = frozenset(
 LEAST_REFERENCE = {"producer_id": 0, "session_id": 1}
 """Fields that hold what the cluster gave out, and from which value on it did."""
 
-TIME_FIELDS = frozenset({"timestamp", "base_timestamp", "max_timestamp", "log_append_time"})
+TIME_FIELDS = frozenset(
+    {
+        "timestamp",
+        "base_timestamp",
+        "max_timestamp",
+        "last_timestamp",
+        "log_append_time",
+        "transaction_start_time",
+    }
+)
 CLUSTER_FIELDS: Mapping[str, str] = {
     "cluster_id": "$cluster_id",
     "host": "$host",
@@ -51,6 +60,8 @@ CLUSTER_FIELDS: Mapping[str, str] = {
     "finalized_features_epoch": "$epoch",
 }
 ANY_BROKER = "$any_broker"
+NUMBER_SETS = frozenset({"partitions"})
+"""Fields whose plain numbers have no order: Kafka keeps them by hash."""
 DROPPED_FIELDS = frozenset({"throttle_time"})
 BROKER_RESOURCES = frozenset({4, 8})
 """Resource types whose name is a broker's id: the broker and its loggers."""
@@ -170,7 +181,9 @@ class Symbols:
         if isinstance(answer, Mapping):
             return self._normalise_entry(answer)
         if isinstance(answer, list):
-            return [self.normalise(one, field) for one in answer if not self._is_left_out(one)]
+            said = [self.normalise(one, field) for one in answer if not self._is_left_out(one)]
+            a_set = field in NUMBER_SETS and all(isinstance(one, int) for one in said)
+            return sorted(said) if a_set else said
         if isinstance(answer, bool) or answer is None:
             return answer
         if field in CLUSTER_FIELDS and answer != -1:

@@ -25,6 +25,7 @@ KEYS = (
     "partition",
     "index",
     "api_key",
+    "transactional_id",
     "node_id",
     "broker_id",
     "base_offset",

@@ -19,6 +19,8 @@ from reference_impl.broker import (
     configs_api,
     find_coordinator,
     metadata_api,
+    offset_fetch,
+    offsets_api,
     transactions_api,
 )
 from reference_impl.broker.answering import Answering, answering
@@ -112,6 +114,7 @@ async def _run(node: Node, ports: Ports, settings: BrokerSettings) -> None:
         clean = True
     finally:
         await listener.close()
+        node.offsets.close()
         for task in running:
             task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -257,15 +260,19 @@ ANSWERING: dict[apis.AnyApi, Answering] = dict(
         *cluster_api.HANDLERS,
         *find_coordinator.HANDLERS,
         *transactions_api.HANDLERS,
+        *offset_fetch.HANDLERS,
+        *offsets_api.HANDLERS,
     )
 )
 
 
 def _handlers(node: Node) -> dict[apis.AnyApi, Handler]:
     fetches = MeteredFetches(Fetches(node), node.image, node.meters.bytes_out)
+    verifier = TransactionVerifier(node)
     handlers: dict[apis.AnyApi, Handler] = {
         apis.FETCH: fetches,
-        apis.PRODUCE: partial(produce, node, TransactionVerifier(node)),
+        apis.PRODUCE: partial(produce, node, verifier),
+        apis.TXN_OFFSET_COMMIT: partial(offsets_api.txn_offset_commit, node, verifier),
     }
     for api, handler in ANSWERING.items():
         handlers[api] = partial(handler, node)

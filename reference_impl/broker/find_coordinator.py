@@ -23,7 +23,13 @@ if TYPE_CHECKING:
     from reference_impl.kafka.messages import FindCoordinatorRequest, FindCoordinatorResponse
 
 TOPICS = {0: CONSUMER_OFFSETS, 1: TRANSACTION_STATE}
+_KINDS = (0, 1, 2)
 _FIRST_OF_MANY = 4
+_MESSAGES = {
+    ErrorCode.none: "NONE",
+    ErrorCode.coordinator_not_available: "The coordinator is not available.",
+    ErrorCode.invalid_request: "There is no such kind of coordinator.",
+}
 
 
 class Found(NamedTuple):
@@ -45,7 +51,7 @@ async def find_coordinator(
         found = await coordinator_of(node, key_type, request.key)
         return response(
             error_code=found.error,
-            error_message=None if found.error else "NONE",
+            error_message=_MESSAGES[found.error],
             node_id=found.node_id,
             host=found.host,
             port=found.port,
@@ -60,7 +66,7 @@ async def find_coordinator(
                 host=found.host,
                 port=found.port,
                 error_code=found.error,
-                error_message=None if found.error else "",
+                error_message="" if key_type in _KINDS else _MESSAGES[found.error],
             )
         )
     return response(coordinators=coordinators)

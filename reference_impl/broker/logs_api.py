@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reference_impl.broker.node import Node
-from reference_impl.broker.produce import INTERNAL_TOPICS
+from reference_impl.coordinators.placement import INTERNAL_TOPICS
 from reference_impl.kafka.apis import DELETE_RECORDS, DESCRIBE_LOG_DIRS, OFFSET_FOR_LEADER_EPOCH
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.kafka.server import Context

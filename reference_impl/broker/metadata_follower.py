@@ -38,6 +38,7 @@ async def follow_metadata(node: Node, peer: Peer) -> None:
         if _apply(node, data.records or b""):
             await node.partitions.apply()
             await node.transactions.roles_changed()
+            await node.offsets.roles_changed()
 
 
 def _request(node: Node) -> FetchRequest:

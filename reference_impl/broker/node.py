@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from reference_impl.broker.producer_ids import ProducerIds
 from reference_impl.broker.settings import BrokerSettings
 from reference_impl.coordinators.markers import Markers
+from reference_impl.coordinators.offsets import OffsetCoordinator
 from reference_impl.coordinators.transaction_coordinator import (
     CoordinatorSettings,
     TransactionCoordinator,
@@ -39,6 +40,7 @@ class Node:
     unfenced: asyncio.Event = field(default_factory=asyncio.Event)
     producer_ids: ProducerIds = field(default_factory=ProducerIds)
     transactions: TransactionCoordinator = field(init=False)
+    offsets: OffsetCoordinator = field(init=False)
     metrics: Registry = field(default_factory=Registry)
     meters: BrokerMeters = field(init=False)
 
@@ -56,6 +58,13 @@ class Node:
             ),
             settings=self._coordinator_settings,
             new_producer_id=self.new_producer_id,
+        )
+        self.offsets = OffsetCoordinator(
+            broker_id=self.settings.node_id,
+            partitions=self.partitions,
+            image=self.image,
+            clock=self.ports.clock,
+            timeout_s=lambda: self.layers.number("offsets.commit.timeout.ms") / 1000,
         )
 
     def _coordinator_settings(self) -> CoordinatorSettings:

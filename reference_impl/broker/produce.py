@@ -12,8 +12,9 @@ from uuid import UUID
 
 from reference_impl.broker.leaders import Leaders
 from reference_impl.broker.node import Node
-from reference_impl.broker.transactional_produce import Refusal, TransactionVerifier
-from reference_impl.coordinators.transactions import Partition, ProducerIdEpoch
+from reference_impl.broker.transactional_produce import NotVerified, TransactionVerifier, Verified
+from reference_impl.coordinators.placement import INTERNAL_TOPICS
+from reference_impl.coordinators.transactions import Partition
 from reference_impl.kafka.answers import Later
 from reference_impl.kafka.apis import PRODUCE
 from reference_impl.kafka.batches import (
@@ -31,6 +32,7 @@ from reference_impl.kafka.batches import (
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.kafka.server import Context
 from reference_impl.log.admission import RecordErrors
+from reference_impl.log.verification import NO_GUARD
 from reference_impl.partitions.logical import LogicalPartition
 from reference_impl.partitions.writing import Ended, Pending, acknowledged
 from reference_impl.replication.decisions import Reader
@@ -41,7 +43,6 @@ if TYPE_CHECKING:
     Answer = ProduceResponse.PartitionProduceResponse
 
 NO_ID = UUID(int=0)
-INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 _FIRST_WITH_IDS = 13
 _FIRST_WITH_LEADERS = 10
 _FIRST_WITH_ZSTD = 7
@@ -58,7 +59,9 @@ async def produce(
     answers: dict[_Place, Answer] = {}
     failed = False
     whole = _refused_as_a_whole(request)
-    refusals = None if whole else await _verified(node, verifier, context, request)
+    verified = Verified({}, {})
+    if whole is None and request.transactional_id is not None:
+        whole, verified = await _verified(node, verifier, context, request)
     for place, asked in _told_apart(node, context, request, whole).items():
         answer = answers[place] = PRODUCE.response.PartitionProduceResponse(
             index=place.partition, base_offset=-1, log_append_time_ms=-1, log_start_offset=-1
@@ -66,13 +69,12 @@ async def produce(
         if asked.data is not None:
             try:
                 partition = await _find(node, context, asked.name, request.acks, asked.data)
-                _check_verified(refusals, (asked.name, place.partition))
+                guard = _guard(verified, (asked.name, place.partition))
                 records = asked.data.records or b""
                 told = (
                     answer if asked.error is None else PRODUCE.response.PartitionProduceResponse()
                 )
-                verified = refusals is not None
-                made = await _append(partition, request.acks, records, told, verified)
+                made = await _append(partition, request.acks, records, told, guard)
                 pending.append((made, told))
             except KafkaError as error:
                 asked = asked._replace(error=asked.error or error)
@@ -180,41 +182,37 @@ async def _find(
 
 async def _verified(
     node: Node, verifier: TransactionVerifier, context: Context, request: ProduceRequest
-) -> dict[Partition, Refusal] | None:
-    """Which partitions the coordinator does not know to be in the producer's transaction; None if
-    nothing in the request is transactional."""
-    if request.transactional_id is None:
-        return None
-    asked: list[Partition] = []
-    producer: ProducerIdEpoch | None = None
+) -> tuple[KafkaError | None, Verified]:
+    """What the coordinator says of batches that would begin a transaction; if they are not all of
+    one producer, the request is refused as a whole."""
+    batches: dict[Partition, tuple[LogicalPartition, Batch]] = {}
     for topic in request.topic_data:
         name = _name(node, topic)
         for data in topic.partition_data:
             batch = only_batch(data.records)
             there = node.image.partition(name, data.index) is not None
-            if batch is None or not batch.transactional or not there:
+            if batch is None or not batch.transactional or batch.producer_id < 0 or not there:
                 continue
-            producer = ProducerIdEpoch(batch.producer_id, batch.producer_epoch)
-            partition = await node.partitions.find(name, data.index)
-            if partition.leads and not partition.has_open_transaction(*producer):
-                asked.append((name, data.index))
-    if producer is None:
-        return None
-    if not asked:
-        return {}
-    return await verifier.verify(request.transactional_id, producer, asked, context.version)
+            batches[name, data.index] = (await node.partitions.find(name, data.index), batch)
+    if len({(one.producer_id, one.producer_epoch) for _, one in batches.values()}) > 1:
+        said = "Transactional records contained more than one producer ID"
+        return KafkaError(ErrorCode.invalid_producer_id_mapping, said), Verified({}, {})
+    transactional_id = request.transactional_id or ""
+    return None, await verifier.verify(transactional_id, batches, context.version)
 
 
-def _check_verified(refusals: dict[Partition, Refusal] | None, place: Partition) -> None:
-    if refusals is not None and place in refusals:
-        raise KafkaError(*refusals[place])
+def _guard(verified: Verified, place: Partition) -> int:
+    """What the append has to show to begin a transaction."""
+    if place in verified.refusals:
+        raise verified.refusals[place]
+    return verified.guards.get(place, NO_GUARD)
 
 
 async def _append(
-    partition: LogicalPartition, acks: int, records: Bytes, answer: Answer, verified: bool
+    partition: LogicalPartition, acks: int, records: Bytes, answer: Answer, guard: int
 ) -> Pending:
     try:
-        return await partition.append(records, acks=acks, verified=verified)
+        return await partition.append(records, acks=acks, guard=guard)
     except KafkaError as error:
         if error.code not in _WITHOUT_LOG_START:
             answer.log_start_offset = partition.bounds(Reader.CONSUMER).log_start_offset
@@ -280,7 +278,7 @@ def _refused_transaction(request: ProduceRequest) -> KafkaError | None:
 
 def _refuse(answer: Answer, error: KafkaError, *, with_words: bool) -> None:
     answer.error_code = error.code
-    if with_words or isinstance(error, RecordErrors):
+    if with_words or isinstance(error, RecordErrors | NotVerified):
         answer.error_message = error.message or None
     if isinstance(error, RecordErrors):
         answer.record_errors = [

@@ -15,8 +15,11 @@ from reference_impl.broker.node import Node
 from reference_impl.coordinators.transactions import BUMPS_EPOCHS, Partition, ProducerIdEpoch
 from reference_impl.decisions import decision
 from reference_impl.kafka.apis import ADD_PARTITIONS_TO_TXN
+from reference_impl.kafka.batches import Batch
 from reference_impl.kafka.client import Peer
 from reference_impl.kafka.errors import ErrorCode, KafkaError
+from reference_impl.log.verification import NO_GUARD
+from reference_impl.partitions.logical import LogicalPartition
 from reference_impl.ports import Address
 
 if TYPE_CHECKING:
@@ -31,11 +34,12 @@ _NOT_VERIFIED = (
 )
 
 
-class Refusal(NamedTuple):
-    """What a producer is told of a partition that is not in its transaction."""
+class Verified(NamedTuple):
+    """What became of a request's partitions: how some are refused, and the guards of those that
+    their coordinator was asked about."""
 
-    error: ErrorCode
-    message: str = ""
+    refusals: dict[Partition, KafkaError]
+    guards: dict[Partition, int]
 
 
 @decision("unverified-produce")
@@ -71,34 +75,42 @@ class TransactionVerifier:
     async def verify(
         self,
         transactional_id: str,
-        producer: ProducerIdEpoch,
-        partitions: list[Partition],
+        batches: dict[Partition, tuple[LogicalPartition, Batch]],
         version: int,
-    ) -> dict[Partition, Refusal]:
-        """The partitions that are refused, and how; the others are part of the transaction."""
+    ) -> Verified:
+        """Ask the coordinator about batches of one producer that would begin a transaction."""
         layers, loop = self._node.layers, asyncio.get_running_loop()
         ends = loop.time() + layers.number("add.partitions.to.txn.retry.backoff.max.ms") / 1000
         while True:
-            told = await self._ask(transactional_id, producer, partitions, version)
+            adds = version >= FIRST_THAT_ADDS
+            guards, refusals = _start(batches, bumps=adds)
+            if not guards:
+                return Verified(refusals, guards)
+            _, batch = batches[next(iter(guards))]
+            producer = ProducerIdEpoch(batch.producer_id, batch.producer_epoch)
+            told = dict.fromkeys(guards, ErrorCode.invalid_request)
+            if transactional_id:
+                told = await self.ask(transactional_id, producer, list(guards), adds=adds)
             busy = ErrorCode.concurrent_transactions in told.values()
-            if version < FIRST_THAT_ADDS or not busy or loop.time() >= ends:
+            if not adds or not busy or loop.time() >= ends:
                 break
             pause_ms = layers.number("add.partitions.to.txn.retry.backoff.ms")
             await self._node.ports.clock.sleep(pause_ms / 1000)
-        return {
-            place: _refusal(error, version)
-            for place, error in told.items()
-            if error is not ErrorCode.none
-        }
+        for place, error in told.items():
+            if error is not ErrorCode.none:
+                refusals[place] = _refusal(error, version)
+        return Verified(refusals, guards)
 
-    async def _ask(
+    async def ask(
         self,
         transactional_id: str,
         producer: ProducerIdEpoch,
         partitions: list[Partition],
-        version: int,
+        *,
+        adds: bool,
     ) -> dict[Partition, ErrorCode]:
-        node, adds = self._node, version >= FIRST_THAT_ADDS
+        """What the coordinator says: whether they are part of the transaction, or are now."""
+        node = self._node
         found = await coordinator_of(node, _TRANSACTION_KEY, transactional_id)
         if found.error is not ErrorCode.none:
             return dict.fromkeys(partitions, ErrorCode.coordinator_not_available)
@@ -163,10 +175,31 @@ class TransactionVerifier:
             peer.abort()
 
 
-def _refusal(error: ErrorCode, version: int) -> Refusal:
+def _start(
+    batches: dict[Partition, tuple[LogicalPartition, Batch]], *, bumps: bool
+) -> tuple[dict[Partition, int], dict[Partition, KafkaError]]:
+    """Guards for the batches that their coordinator has to be asked about."""
+    guards: dict[Partition, int] = {}
+    refusals: dict[Partition, KafkaError] = {}
+    for place, (partition, batch) in batches.items():
+        try:
+            guard = partition.start_verification(batch, bumps=bumps)
+        except KafkaError as error:
+            refusals[place] = KafkaError(error.code)
+            continue
+        if guard != NO_GUARD:
+            guards[place] = guard
+    return guards, refusals
+
+
+class NotVerified(KafkaError):
+    """A refusal whose words the producer is told."""
+
+
+def _refusal(error: ErrorCode, version: int) -> KafkaError:
     told = unverified_produce(error, version)
     if told is ErrorCode.not_enough_replicas:
-        return Refusal(told, _NOT_VERIFIED.format(error.name.upper()))
+        return NotVerified(told, _NOT_VERIFIED.format(error.name.upper()))
     if told is ErrorCode.invalid_txn_state:
-        return Refusal(told, "Partition was not added to the transaction")
-    return Refusal(told)
+        return NotVerified(told, "Partition was not added to the transaction")
+    return KafkaError(told)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from reference_impl.broker.answering import answering
 from reference_impl.broker.node import Node
 from reference_impl.coordinators.ending import Ending
+from reference_impl.coordinators.placement import CONSUMER_OFFSETS, INTERNAL_TOPICS
 from reference_impl.coordinators.transactions import (
     BUMPS_EPOCHS,
     Partition,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     )
 
     Asked = AddPartitionsToTxnRequest.AddPartitionsToTxnTransaction
+    TopicResult = AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult
 
 NO_PRODUCER, NO_EPOCH = -1, -1
 _FIRST_FENCED = {"InitProducerId": 4, "AddPartitionsToTxn": 2, "EndTxn": 2}
@@ -112,45 +114,67 @@ async def add_partitions_to_txn(
             producer_epoch=request.v3_and_below_producer_epoch,
             topics=request.v3_and_below_topics,
         )
-        return response(results_by_topic_v3_and_below=_by_topic(await _added(node, context, asked)))
+        return response(results_by_topic_v3_and_below=await _added(node, context, asked))
     return response(
         results_by_transaction=[
             response.AddPartitionsToTxnResult(
                 transactional_id=one.transactional_id,
-                topic_results=_by_topic(await _added(node, context, one)),
+                topic_results=await _added(node, context, one),
             )
             for one in request.transactions
         ]
     )
 
 
-async def _added(node: Node, context: Context, asked: Asked) -> dict[Partition, ErrorCode]:
+async def _added(node: Node, context: Context, asked: Asked) -> list[TopicResult]:
     wanted = [(topic.name, index) for topic in asked.topics for index in topic.partitions]
-    missing = [one for one in wanted if node.image.partition(*one) is None]
-    if missing:
-        # All or none: those that are there are not added either.
-        return {
-            one: ErrorCode.unknown_topic_or_partition
-            if one in missing
-            else ErrorCode.operation_not_attempted
-            for one in wanted
-        }
+    refused = _not_to_be_added(node, context, wanted)
+    if refused:
+        # All or none: those that could be are not added either.
+        attempted = dict.fromkeys(wanted, ErrorCode.operation_not_attempted)
+        return _by_topic(attempted | refused)
     producer = ProducerIdEpoch(asked.producer_id, asked.producer_epoch)
+    code = ErrorCode.none
     try:
         if not asked.transactional_id:
             raise KafkaError(ErrorCode.invalid_request)
         if asked.verify_only:
-            return node.transactions.verify(asked.transactional_id, producer, wanted)
+            return _by_topic(node.transactions.verify(asked.transactional_id, producer, wanted))
         version = _client_version(context.version)
         await node.transactions.add(asked.transactional_id, producer, wanted, version)
     except KafkaError as error:
-        return dict.fromkeys(wanted, _told(error.code, context))
-    return dict.fromkeys(wanted, ErrorCode.none)
+        code = _told(error.code, context)
+    if asked.verify_only:
+        return _by_topic(dict.fromkeys(wanted, code))
+    response = apis.ADD_PARTITIONS_TO_TXN.response
+    return [
+        response.AddPartitionsToTxnTopicResult(
+            name=topic.name,
+            results_by_partition=[
+                response.AddPartitionsToTxnPartitionResult(
+                    partition_index=index, partition_error_code=code
+                )
+                for index in topic.partitions
+            ],
+        )
+        for topic in asked.topics
+    ]
 
 
-def _by_topic(
-    results: dict[Partition, ErrorCode],
-) -> list[AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult]:
+def _not_to_be_added(
+    node: Node, context: Context, wanted: list[Partition]
+) -> dict[Partition, ErrorCode]:
+    """Partitions that are not there; and internal ones, to which no client writes."""
+    refused = {}
+    for topic, index in wanted:
+        if context.version < _FIRST_BATCHED and topic in INTERNAL_TOPICS:
+            refused[topic, index] = ErrorCode.topic_authorization_failed
+        elif node.image.partition(topic, index) is None:
+            refused[topic, index] = ErrorCode.unknown_topic_or_partition
+    return refused
+
+
+def _by_topic(results: dict[Partition, ErrorCode]) -> list[TopicResult]:
     response = apis.ADD_PARTITIONS_TO_TXN.response
     topics: dict[str, list[AddPartitionsToTxnResponse.AddPartitionsToTxnPartitionResult]] = {}
     for (topic, index), code in results.items():
@@ -175,6 +199,10 @@ async def write_txn_markers(
     response = apis.WRITE_TXN_MARKERS.response
     results: dict[int, dict[Partition, ErrorCode]] = {}
     pending: list[tuple[int, Partition, Pending]] = []
+    if any(
+        one.producer_id == NO_PRODUCER or one.producer_epoch == NO_EPOCH for one in request.markers
+    ):
+        return _no_marker(request)
     for one in request.markers:
         marker = EndMarker(one.transaction_result, one.coordinator_epoch)
         told = results.setdefault(one.producer_id, {})
@@ -185,12 +213,14 @@ async def write_txn_markers(
                     partition = await node.partitions.find(topic.name, index)
                     if partition.replica is None:
                         raise KafkaError(ErrorCode.unknown_topic_or_partition)
-                    made = await partition.append_marker(
-                        one.producer_id,
-                        one.producer_epoch,
-                        marker,
-                        bumps=one.transaction_version >= BUMPS_EPOCHS,
-                    )
+                    producer = ProducerIdEpoch(one.producer_id, one.producer_epoch)
+                    bumps = one.transaction_version >= BUMPS_EPOCHS
+                    if topic.name == CONSUMER_OFFSETS:
+                        made = await node.offsets.append_marker(
+                            partition, producer, marker, bumps=bumps
+                        )
+                    else:
+                        made = await partition.append_marker(*producer, marker, bumps=bumps)
                     pending.append((one.producer_id, place, made))
                 except KafkaError as error:
                     told[place] = error.code
@@ -202,6 +232,27 @@ async def write_txn_markers(
         markers=[
             response.WritableTxnMarkerResult(producer_id=producer_id, topics=_marked(told))
             for producer_id, told in results.items()
+            if told
+        ]
+    )
+
+
+def _no_marker(request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
+    """A marker of no producer cannot be made, and Kafka stumbles over it."""
+    response = apis.WRITE_TXN_MARKERS.response
+    return response(
+        markers=[
+            response.WritableTxnMarkerResult(
+                producer_id=one.producer_id,
+                topics=_marked(
+                    {
+                        (topic.name, index): ErrorCode.unknown_server_error
+                        for topic in one.topics
+                        for index in topic.partition_indexes
+                    }
+                ),
+            )
+            for one in request.markers
         ]
     )
 
@@ -264,7 +315,7 @@ async def list_transactions(
     """ListTransactions: all that this broker coordinates, as far as they pass the filters."""
     response = apis.LIST_TRANSACTIONS.response
     names = [one.text for one in TransactionState]
-    unknown = [one for one in request.state_filters if one not in names]
+    unknown = [one for one in dict.fromkeys(request.state_filters) if one not in names]
     try:
         pattern = re.compile(request.transactional_id_pattern or "")
         known = node.transactions.all()

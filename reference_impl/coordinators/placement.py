@@ -6,6 +6,8 @@ from reference_impl.decisions import decision
 
 TRANSACTION_STATE = "__transaction_state"
 CONSUMER_OFFSETS = "__consumer_offsets"
+INTERNAL_TOPICS = (CONSUMER_OFFSETS, TRANSACTION_STATE, "__share_group_state")
+"""No client writes to them."""
 _INT32 = 1 << 32
 
 

@@ -16,15 +16,14 @@ from reference_impl.coordinators.transaction_records import (
     value_of,
 )
 from reference_impl.coordinators.transactions import Transaction, TransactionState
+from reference_impl.coordinators.whole_log import whole_log
 from reference_impl.decisions import decision
-from reference_impl.kafka.batches import batches
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.kafka.records import build_batch, records
 from reference_impl.partitions.logical import LogicalPartition
 from reference_impl.partitions.writing import acknowledged
 
 ALL = -1
-_READ_BYTES = 1 << 20
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,18 +70,10 @@ async def load(partition: LogicalPartition, led: Led) -> None:
     replica = partition.replica
     if replica is None:
         raise KafkaError(ErrorCode.not_leader_or_follower)
-    log = replica.log
-    offset, found = log.log_start_offset, dict[str, Entry]()
-    while offset < log.log_end_offset:
-        data = await log.read(
-            offset, max_bytes=_READ_BYTES, upto=log.log_end_offset, at_least_one=True
-        )
-        if not data:
-            break
-        for at, batch in batches(data):
-            offset = batch.next_offset
-            for record in records(data, at) if not batch.control else ():
-                _take(found, record.key or b"", record.value)
+    found: dict[str, Entry] = {}
+    async for data, at, batch in whole_log(replica.log):
+        for record in records(data, at) if not batch.control else ():
+            _take(found, record.key or b"", record.value)
     led.entries = found
     led.loaded = True
 

@@ -97,6 +97,8 @@ PRODUCE: Final[m.ProduceApi] = Api(0, "Produce", 3, 13, _BROKERS, named_from=0)
 FETCH: Final[m.FetchApi] = Api(1, "Fetch", 4, 18, _BOTH)
 LIST_OFFSETS: Final[m.ListOffsetsApi] = Api(2, "ListOffsets", 1, 11, _BROKERS)
 METADATA: Final[m.MetadataApi] = Api(3, "Metadata", 0, 13, _BROKERS)
+OFFSET_COMMIT: Final[m.OffsetCommitApi] = Api(8, "OffsetCommit", 2, 10, _BROKERS)
+OFFSET_FETCH: Final[m.OffsetFetchApi] = Api(9, "OffsetFetch", 1, 10, _BROKERS)
 FIND_COORDINATOR: Final[m.FindCoordinatorApi] = Api(10, "FindCoordinator", 0, 6, _BROKERS)
 API_VERSIONS: Final[m.ApiVersionsApi] = Api(18, "ApiVersions", 0, 4, _BOTH)
 CREATE_TOPICS: Final[m.CreateTopicsApi] = Api(19, "CreateTopics", 2, 7, _BOTH)
@@ -109,8 +111,10 @@ OFFSET_FOR_LEADER_EPOCH: Final[m.OffsetForLeaderEpochApi] = Api(
 ADD_PARTITIONS_TO_TXN: Final[m.AddPartitionsToTxnApi] = Api(
     24, "AddPartitionsToTxn", 0, 5, _BROKERS
 )
+ADD_OFFSETS_TO_TXN: Final[m.AddOffsetsToTxnApi] = Api(25, "AddOffsetsToTxn", 0, 4, _BROKERS)
 END_TXN: Final[m.EndTxnApi] = Api(26, "EndTxn", 0, 5, _BROKERS)
 WRITE_TXN_MARKERS: Final[m.WriteTxnMarkersApi] = Api(27, "WriteTxnMarkers", 1, 2, _BROKERS)
+TXN_OFFSET_COMMIT: Final[m.TxnOffsetCommitApi] = Api(28, "TxnOffsetCommit", 0, 5, _BROKERS)
 DESCRIBE_CONFIGS: Final[m.DescribeConfigsApi] = Api(32, "DescribeConfigs", 1, 4, _BROKERS)
 ALTER_CONFIGS: Final[m.AlterConfigsApi] = Api(33, "AlterConfigs", 0, 2, _BOTH)
 DESCRIBE_LOG_DIRS: Final[m.DescribeLogDirsApi] = Api(35, "DescribeLogDirs", 1, 5, _BROKERS)
@@ -125,6 +129,7 @@ ALTER_PARTITION_REASSIGNMENTS: Final[m.AlterPartitionReassignmentsApi] = Api(
 LIST_PARTITION_REASSIGNMENTS: Final[m.ListPartitionReassignmentsApi] = Api(
     46, "ListPartitionReassignments", 0, 0, _BOTH
 )
+OFFSET_DELETE: Final[m.OffsetDeleteApi] = Api(47, "OffsetDelete", 0, 0, _BROKERS)
 ALTER_PARTITION: Final[m.AlterPartitionApi] = Api(56, "AlterPartition", 2, 3, _CONTROLLERS)
 DESCRIBE_CLUSTER: Final[m.DescribeClusterApi] = Api(60, "DescribeCluster", 0, 2, _BROKERS)
 DESCRIBE_PRODUCERS: Final[m.DescribeProducersApi] = Api(61, "DescribeProducers", 0, 0, _BROKERS)

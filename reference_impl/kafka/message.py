@@ -58,6 +58,8 @@ def fields_of_classes(versions: Mapping[int, Struct]) -> dict[str, list[Field]]:
             known = fields.setdefault(struct.name, {})
             for field in struct.plain + struct.tagged:
                 known.setdefault(field.name, field)
+    root = versions[max(versions)].name  # older versions may have structures of their own
+    fields[root] = fields.pop(root)
     return {name: list(known.values()) for name, known in fields.items()}
 
 

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from reference_impl.kafka.batches import Batch
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.log.checkpoints import overwrite_file
 from reference_impl.log.config import LogConfig
@@ -177,6 +178,16 @@ class LogMaintenance:
             )
             self._unsynced_snapshots += [one for one in self._snapshots if one not in known]
             return found
+
+    def start_verification(self, batch: Batch, *, bumps: bool) -> int:
+        """The guard under which the coordinator of a batch is asked about its transaction."""
+        return self.producers.start_verification(
+            batch.producer_id,
+            batch.producer_epoch,
+            batch.base_sequence,
+            bumps=bumps,
+            now_ms=self._clock.now_ms(),
+        )
 
     def expire_producers(self) -> int:
         """Forget producers that have been silent for ``producer.id.expiration.ms``."""

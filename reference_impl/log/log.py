@@ -48,6 +48,7 @@ from reference_impl.log.transactions import (
     marker_batch,
     read_marker,
 )
+from reference_impl.log.verification import NO_GUARD
 from reference_impl.ports.clock import Clock
 from reference_impl.ports.disk import Disk
 from reference_impl.ports.workers import InPlace, Workers
@@ -140,12 +141,14 @@ class Log(LogShortening):
         return examine(records, self.partition, self.config, now_ms, self.workers)
 
     async def append_examined(
-        self, examined: Examined | None, *, leader_epoch: int, verified: bool = False
+        self,
+        examined: Examined | None,
+        *,
+        leader_epoch: int,
+        guard: int = NO_GUARD,
+        sequenced: bool = True,
     ) -> Appended:
-        """Give a batch that was checked its offsets and epoch, and write it.
-
-        ``verified``: the coordinator says that it belongs to an ongoing transaction.
-        """
+        """Write a batch that was checked; of its producer see ``ProducerStates.admit``."""
         if examined is None:
             return self._appended(-1, -1, NO_TIMESTAMP, 0)
         config = self.config
@@ -165,7 +168,7 @@ class Log(LogShortening):
                 )
             segment = await self._segment_for(batch, now_ms)
             if batch.producer_id >= 0:
-                repeated = self.producers.admit(batch, verified=verified)
+                repeated = self.producers.admit(batch, guard=guard, sequenced=sequenced)
                 if repeated is not None:
                     first, last = repeated.first_offset, repeated.last_offset
                     return self._appended(first, last, repeated.timestamp, 0, duplicate=True)

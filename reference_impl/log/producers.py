@@ -40,6 +40,7 @@ from reference_impl.log.transactions import (
     marker_epoch_fits,
     needs_verification,
 )
+from reference_impl.log.verification import NO_GUARD, Verifications
 
 _PREFIX = struct.Struct(">hI")
 _COUNT = struct.Struct(">i")
@@ -101,18 +102,39 @@ class ProducerStates:
         self.producers: dict[int, Producer] = {}
         self.end_offset = 0
         self.transactions = Transactions()
+        self.verifications = Verifications()
 
-    def admit(self, batch: Batch, *, verified: bool = False) -> AppendedBatch | None:
+    def start_verification(
+        self, producer_id: int, epoch: int, sequence: int, *, bumps: bool, now_ms: int
+    ) -> int:
+        """A batch wants to be in a transaction: the guard under which its coordinator is asked,
+        NO_GUARD if it need not be asked because that transaction is open here."""
+        known = self.producers.get(producer_id)
+        if known is not None and epoch < known.epoch:
+            raise KafkaError(
+                ErrorCode.invalid_producer_epoch,
+                f"Epoch of producer {producer_id} is {epoch}, which is smaller than the last seen "
+                f"epoch {known.epoch}",
+            )
+        if known is not None and known.epoch == epoch and known.transaction_from is not None:
+            return NO_GUARD
+        return self.verifications.start(producer_id, epoch, sequence, bumps=bumps, now_ms=now_ms)
+
+    def admit(
+        self, batch: Batch, *, guard: int = NO_GUARD, sequenced: bool = True
+    ) -> AppendedBatch | None:
         """May a client append this batch? The batch it repeats, None if it is new, or a refusal.
 
-        ``verified``: the coordinator said that it belongs to a transaction.
+        ``guard``: under which its coordinator said that it belongs to a transaction.
+        ``sequenced``: its producer numbers its batches; what a coordinator appends on its behalf
+        has no numbers.
         """
         known = self.producers.get(batch.producer_id)
         if known is None:
             known = Producer(producer_id=batch.producer_id)
         first, last = batch.base_sequence, batch.last_sequence
         found = find_duplicate(known.batches, known.epoch, batch.producer_epoch, first, last)
-        if found is not None:
+        if sequenced and found is not None:
             return found
         if not producer_epoch_fits(known.epoch, batch.producer_epoch):
             raise KafkaError(
@@ -122,11 +144,14 @@ class ProducerStates:
                 f"{known.epoch}",
             )
         ongoing = known.transaction_from is not None and known.epoch == batch.producer_epoch
+        verified = self.verifications.holds(batch.producer_id, guard)
         if needs_verification(batch.transactional, ongoing, verified):
             raise KafkaError(
                 ErrorCode.invalid_txn_state, "Record was not part of an ongoing transaction"
             )
-        if not sequence_fits(known.epoch, batch.producer_epoch, known.last_sequence, first):
+        jumps = self.verifications.jumped_by(batch, unknown_producer=not known.batches)
+        fits = sequence_fits(known.epoch, batch.producer_epoch, known.last_sequence, first)
+        if sequenced and (jumps or not fits):
             raise KafkaError(
                 ErrorCode.out_of_order_sequence_number,
                 f"Out of order sequence number for producer {batch.producer_id} at offset "
@@ -179,6 +204,7 @@ class ProducerStates:
                 if batch.transactional and producer.transaction_from is None:
                     producer.transaction_from = batch.base_offset
                     self.transactions.begin(batch.producer_id, batch.base_offset)
+            self.verifications.written(batch)
         self.end_offset = batch.next_offset
         return aborted
 
@@ -205,6 +231,7 @@ class ProducerStates:
         ]
         for producer_id in gone:
             del self.producers[producer_id]
+        self.verifications.expire(now_ms - self.expiration_ms)
         return len(gone)
 
     def reset(self, end_offset: int, producers: Iterable[Producer] = ()) -> None:

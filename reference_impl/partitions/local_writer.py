@@ -57,11 +57,17 @@ class LocalWriter:
         self._replica = replica
 
     async def append(
-        self, records: Bytes, *, acks: int, admit: Callable[[], None], verified: bool
+        self,
+        records: Bytes,
+        *,
+        acks: int,
+        admit: Callable[[], None],
+        guard: int,
+        sequenced: bool,
     ) -> LocalPending:
         """Append what a producer sent; ``admit`` raises once the log is not to be written."""
         appended, leader_epoch = await self._replica.append(
-            records, acks=acks, admit=admit, verified=verified
+            records, acks=acks, admit=admit, guard=guard, sequenced=sequenced
         )
         return LocalPending(self._replica, appended, leader_epoch, acks)
 

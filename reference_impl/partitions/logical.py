@@ -13,10 +13,11 @@ from typing import NamedTuple
 from uuid import UUID
 
 from reference_impl.decisions import decision
-from reference_impl.kafka.batches import Bytes
+from reference_impl.kafka.batches import Batch, Bytes
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.log.producers import Producer
 from reference_impl.log.transactions import EndMarker
+from reference_impl.log.verification import NO_GUARD
 from reference_impl.metadata.image import PartitionState
 from reference_impl.partitions.local_writer import LocalWriter
 from reference_impl.partitions.routing import Refuse, Route, route_read
@@ -296,17 +297,21 @@ class LogicalPartition(Watched):
         *,
         acks: int,
         origin: Origin = Origin.CLIENT,
-        verified: bool = False,
+        guard: int = NO_GUARD,
+        sequenced: bool = True,
     ) -> Pending:
         """Append what a producer sent; a KafkaError says why not.
 
-        ``verified``: its coordinator says that it belongs to a transaction.
+        ``guard``: under which it was verified to belong to a transaction. ``sequenced``: it is
+        of the producer itself, and not of a coordinator on its behalf, which numbers no batches.
         """
         chosen_for = self._standing_of_writers()
         kind = self._chosen(origin)
         if kind is WriterKind.LOCAL and self._writer is not None:
             admit = partial(self._must_write, origin, chosen_for)
-            return await self._writer.append(records, acks=acks, admit=admit, verified=verified)
+            return await self._writer.append(
+                records, acks=acks, admit=admit, guard=guard, sequenced=sequenced
+            )
         writers = [one.writer() for one in self.extensions]
         writer = next((one for one in writers if one is not None), None)
         if writer is None:
@@ -322,14 +327,11 @@ class LogicalPartition(Watched):
             raise KafkaError(ErrorCode.kafka_storage_error, f"nothing marks {kind} for {self}")
         return await self._writer.append_marker(producer_id, producer_epoch, marker, bumps=bumps)
 
-    def has_open_transaction(self, producer_id: int, producer_epoch: int) -> bool:
-        """Whether this producer has begun a transaction here, in this epoch."""
-        known = None
-        if self._replica is not None:
-            known = self._replica.log.producers.producers.get(producer_id)
-        if known is None or known.epoch != producer_epoch:
-            return False
-        return known.transaction_from is not None
+    def start_verification(self, batch: Batch, *, bumps: bool) -> int:
+        """The guard of a batch whose coordinator has to be asked first; NO_GUARD if it need not."""
+        if self._replica is None or not self.leads:
+            return NO_GUARD
+        return self._replica.log.start_verification(batch, bumps=bumps)
 
     def _chosen(self, origin: Origin) -> WriterKind:
         chosen = choose_writer(self.boundary, self.role, origin)

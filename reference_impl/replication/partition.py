@@ -20,6 +20,7 @@ from reference_impl.kafka.batches import Bytes
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.log.log import Appended, Log
 from reference_impl.log.transactions import EndMarker
+from reference_impl.log.verification import NO_GUARD
 from reference_impl.metadata.image import Broker, PartitionState
 from reference_impl.ports import Clock
 from reference_impl.replication.copying import Copy
@@ -177,12 +178,19 @@ class Partition(Copy):
         return appended, leader_epoch
 
     async def append(
-        self, records: Bytes, *, acks: int, admit: Callable[[], None], verified: bool = False
+        self,
+        records: Bytes,
+        *,
+        acks: int,
+        admit: Callable[[], None],
+        guard: int = NO_GUARD,
+        sequenced: bool = True,
     ) -> tuple[Appended, int]:
         """Append what a producer sent, and in which epoch; a KafkaError says why not.
 
         ``admit`` is asked again when it is its turn, and raises it if this log is not to be
-        written any more. ``verified``: it belongs to a transaction, its coordinator says.
+        written any more. ``guard``: of a batch that is verified to be in a transaction;
+        ``sequenced``: it is of the producer itself.
         """
         self._must_be_enough(acks)
         state = self.state
@@ -193,7 +201,7 @@ class Partition(Copy):
                 self._must_be_enough(acks)
             leader_epoch = self.state.leader_epoch
             appended = await self.log.append_examined(
-                examined, leader_epoch=leader_epoch, verified=verified
+                examined, leader_epoch=leader_epoch, guard=guard, sequenced=sequenced
             )
             self._commit()
         self._around.events.appended(self, appended, len(records))

@@ -18,6 +18,7 @@ from reference_impl.kafka.records import build_batch, records
 
 SETTINGS = {
     "transaction.state.log.num.partitions": "3",
+    "offsets.topic.num.partitions": "3",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "500",
     "replica.lag.time.max.ms": "2000",
     "broker.session.timeout.ms": "3000",
@@ -58,10 +59,10 @@ class Cluster:
 
         return self.sim.run(asked())
 
-    def coordinator(self, transactional_id: str, *, within: int = 100) -> int:
-        """The broker that coordinates an id, once there is one."""
+    def coordinator(self, name: str, *, within: int = 100, key_type: int = 1) -> int:
+        """The broker that coordinates a transactional id, or a group (0), once there is one."""
         for attempt in range(within):
-            request = apis.FIND_COORDINATOR.request(key_type=1, coordinator_keys=[transactional_id])
+            request = apis.FIND_COORDINATOR.request(key_type=key_type, coordinator_keys=[name])
             try:
                 answer = self.ask(attempt % 3 + 1, apis.FIND_COORDINATOR, 4, request)
             except ConnectionError:
@@ -70,7 +71,7 @@ class Cluster:
             if not found.error_code:
                 return int(found.node_id)
             self.sim.advance(0.5)
-        raise AssertionError(f"no coordinator of {transactional_id}")
+        raise AssertionError(f"no coordinator of {name}")
 
     def leader(self, index: int) -> int:
         """The broker that leads a partition, as some live broker knows."""

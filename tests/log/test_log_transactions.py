@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from log_bench import NOW, Bench, batch
 
+from reference_impl.kafka.batches import header
 from reference_impl.kafka.errors import KafkaError
 from reference_impl.log import LogConfig
 from reference_impl.log.indexes import CorruptIndex
@@ -20,6 +21,7 @@ from reference_impl.log.transactions import (
     decode_aborted,
     encode_aborted,
 )
+from reference_impl.log.verification import NO_GUARD
 
 Opened = Callable[..., Bench]
 COMMIT, ABORT = EndMarker(True, 0), EndMarker(False, 0)
@@ -43,7 +45,10 @@ class Clients:
         )
         log = self.bench.log
         examined = self.bench.run(log.examine(data))
-        appended = self.bench.run(log.append_examined(examined, leader_epoch=0, verified=verified))
+        guard = NO_GUARD
+        if verified:
+            guard = log.start_verification(header(data), bumps=False)
+        appended = self.bench.run(log.append_examined(examined, leader_epoch=0, guard=guard))
         self.sequences[producer] = sequence + 1
         return appended.base_offset
 

@@ -74,6 +74,11 @@ FAMILIES: dict[str, tuple[str, str, str]] = {
         "Replicated partitions are led, moved and read as in Apache Kafka.",
         "who leads, who is in sync, min.insync.replicas, reassignments and elections",
     ),
+    "transactions": (
+        "KFK-120",
+        "Transactions are coordinated, written and read as in Apache Kafka.",
+        "coordinators, producer ids and epochs, ends of transactions, markers, what is committed",
+    ),
 }
 
 

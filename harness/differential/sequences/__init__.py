@@ -21,6 +21,11 @@ from harness.differential.sequences import (
     replicated,
     replicated_admin,
     topics,
+    transactions,
+    transactions_markers,
+    transactions_partitions,
+    transactions_produce,
+    transactions_read,
 )
 
 GROUPS = (
@@ -39,6 +44,11 @@ GROUPS = (
     other_configs,
     replicated,
     replicated_admin,
+    transactions,
+    transactions_partitions,
+    transactions_produce,
+    transactions_read,
+    transactions_markers,
 )
 
 

@@ -1,5 +1,8 @@
 # Written by `python -m reference_impl.kafka.stubs` from kio's schemas.
 
+from .add_offsets_to_txn import AddOffsetsToTxnApi as AddOffsetsToTxnApi
+from .add_offsets_to_txn import AddOffsetsToTxnRequest as AddOffsetsToTxnRequest
+from .add_offsets_to_txn import AddOffsetsToTxnResponse as AddOffsetsToTxnResponse
 from .add_partitions_to_txn import AddPartitionsToTxnApi as AddPartitionsToTxnApi
 from .add_partitions_to_txn import AddPartitionsToTxnRequest as AddPartitionsToTxnRequest
 from .add_partitions_to_txn import AddPartitionsToTxnResponse as AddPartitionsToTxnResponse
@@ -87,12 +90,24 @@ from .list_transactions import ListTransactionsResponse as ListTransactionsRespo
 from .metadata import MetadataApi as MetadataApi
 from .metadata import MetadataRequest as MetadataRequest
 from .metadata import MetadataResponse as MetadataResponse
+from .offset_commit import OffsetCommitApi as OffsetCommitApi
+from .offset_commit import OffsetCommitRequest as OffsetCommitRequest
+from .offset_commit import OffsetCommitResponse as OffsetCommitResponse
+from .offset_delete import OffsetDeleteApi as OffsetDeleteApi
+from .offset_delete import OffsetDeleteRequest as OffsetDeleteRequest
+from .offset_delete import OffsetDeleteResponse as OffsetDeleteResponse
+from .offset_fetch import OffsetFetchApi as OffsetFetchApi
+from .offset_fetch import OffsetFetchRequest as OffsetFetchRequest
+from .offset_fetch import OffsetFetchResponse as OffsetFetchResponse
 from .offset_for_leader_epoch import OffsetForLeaderEpochApi as OffsetForLeaderEpochApi
 from .offset_for_leader_epoch import OffsetForLeaderEpochRequest as OffsetForLeaderEpochRequest
 from .offset_for_leader_epoch import OffsetForLeaderEpochResponse as OffsetForLeaderEpochResponse
 from .produce import ProduceApi as ProduceApi
 from .produce import ProduceRequest as ProduceRequest
 from .produce import ProduceResponse as ProduceResponse
+from .txn_offset_commit import TxnOffsetCommitApi as TxnOffsetCommitApi
+from .txn_offset_commit import TxnOffsetCommitRequest as TxnOffsetCommitRequest
+from .txn_offset_commit import TxnOffsetCommitResponse as TxnOffsetCommitResponse
 from .unregister_broker import UnregisterBrokerApi as UnregisterBrokerApi
 from .unregister_broker import UnregisterBrokerRequest as UnregisterBrokerRequest
 from .unregister_broker import UnregisterBrokerResponse as UnregisterBrokerResponse
