@@ -171,6 +171,36 @@ def test_a_transaction_goes_on_without_another_word_of_the_coordinator(opened: O
     assert clients.write(7, verified=False) == 1
 
 
+def test_the_coordinators_word_counts_no_more_once_its_transaction_has_ended(
+    opened: Opened,
+) -> None:
+    bench = opened()
+    clients = Clients(bench)
+    data = batch(b"x", producer_id=7, producer_epoch=0, base_sequence=0, transactional=True)
+    guard = bench.log.start_verification(header(data), bumps=False)
+    clients.end(7, ABORT)
+
+    def late() -> None:
+        examined = bench.run(bench.log.examine(data))
+        bench.run(bench.log.append_examined(examined, leader_epoch=0, guard=guard))
+
+    assert code_of(late) == "invalid_txn_state"
+    assert clients.write(7) == 1
+
+
+def test_what_is_behind_a_batch_that_waits_for_its_coordinator_waits_as_well(
+    opened: Opened,
+) -> None:
+    bench = opened()
+    clients = Clients(bench)
+    first = batch(b"x", producer_id=7, producer_epoch=0, base_sequence=0, transactional=True)
+    bench.log.start_verification(header(first), bumps=False)
+    clients.sequences[7] = 1
+    assert code_of(lambda: clients.write(7)) == "out_of_order_sequence_number"
+    clients.sequences[7] = 0
+    assert [clients.write(7), clients.write(7)] == [0, 1]
+
+
 def test_a_marker_in_a_new_epoch_shuts_the_old_one_out(opened: Opened) -> None:
     clients = Clients(opened())
     clients.write(7)

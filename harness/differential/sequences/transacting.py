@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.clients.batches import TRANSACTIONAL
 from harness.differential.sequence import RequestSequence, Step
-from harness.differential.sequences.building import Said, batch, fetch, fetched
+from harness.differential.sequences.building import Said, batch, fetch, fetched, produce
 
 GROUP, TRANSACTION, SHARE = 0, 1, 2
 TIMEOUT_MS = 60_000
@@ -30,7 +30,7 @@ def story(name: str, about: str, *steps: Step) -> RequestSequence:
 
 
 def named(transactional_id: str | None) -> str | None:
-    """A transactional id of this play; None, the empty one and those in `=` are as they are."""
+    """A transactional id of this play; None and the empty one are as they are."""
     if not transactional_id:
         return transactional_id
     return f"$topic:{transactional_id}"
@@ -175,6 +175,11 @@ def within(sequence: int, *values: Any, epoch: Any = 0, pid: Any = "$ref:pid") -
         "attributes": TRANSACTIONAL,
     }
     return batch(*values, patch=patch)
+
+
+def sent(*batches: Said, tid: str | None = "t", **more: Any) -> Step:
+    """A produce request of a transactional producer."""
+    return produce(*batches, transactional_id=named(tid), **more)
 
 
 def read(*partitions: Said, level: int = COMMITTED_ONLY, **more: Any) -> Step:

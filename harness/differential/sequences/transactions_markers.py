@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from harness.differential.sequence import Step
 from harness.differential.sequences.building import (
     batch,
@@ -26,16 +24,12 @@ from harness.differential.sequences.transacting import (
     marked,
     marker,
     read,
+    sent,
     story,
     within,
 )
 
-
-def _sent(*batches: Any, tid: str = "t", **more: Any) -> Step:
-    return produce(*batches, transactional_id=f"$topic:{tid}", **more)
-
-
-_OPEN = (made("a", partitions=2), *begun(), added(), _sent(within(0, "x")))
+_OPEN = (made("a", partitions=2), *begun(), added(), sent(within(0, "x")))
 
 MARKERS = (
     story(
@@ -46,7 +40,7 @@ MARKERS = (
         describe_producers(0),
         read(),
         added({"a": [1]}),
-        _sent(within(0, "y"), partition=1),
+        sent(within(0, "y"), partition=1),
         marked(marker({"a": [1]}, bumps=0), version=2),
         describe_producers(0, 1),
         described(),
@@ -166,15 +160,15 @@ LOOKS = (
         added({"a": [0, 1]}),
         describe_producers(0, 1),
         produce(batch("p")),
-        _sent(within(0, "x")),
-        _sent(within(0, "x"), partition=1),
+        sent(within(0, "x")),
+        sent(within(0, "x"), partition=1),
         produce(idempotent(0, "o", pid="$ref:other")),
-        _sent(within(1, "y")),
+        sent(within(1, "y")),
         describe_producers(0, 1),
         *committed(),
         describe_producers(0, 1),
         added({"a": [1]}, version=5),
-        _sent(within(1, "z"), partition=1, version=12),
+        sent(within(1, "z"), partition=1, version=12),
         describe_producers(0, 1),
         *aborted(version=5),
         describe_producers(0, 1),
