@@ -264,10 +264,10 @@ def test_a_plan_that_lies_or_cannot_be_read_certifies_nothing(
 def test_a_claimed_profile_is_named_though_no_line_says_why(
     copy: Path, tidemark: Run, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    planned(copy, lambda plan: [plan | {"claimed": ["migration", "tiered"]}])
+    planned(copy, lambda plan: [plan | {"claimed": ["migration", "diskless"]}])
 
     assert tidemark("check 1") == 0
-    assert "unexamined tiered: no reason is given" in capfd.readouterr().out
+    assert "unexamined diskless: no reason is given" in capfd.readouterr().out
 
 
 def test_a_waiver_excuses_no_missing_proof(

@@ -353,7 +353,8 @@ def test_every_idempotent_producer_gets_an_id_of_its_own() -> None:
         ({"transactional_id": ""}, "invalid_request"),
         ({"transactional_id": None, "producer_id": 5}, "invalid_request"),
         ({"transactional_id": None, "producer_epoch": 5}, "invalid_request"),
-        ({"transactional_id": "tx"}, "coordinator_not_available"),
+        ({"transactional_id": "tx"}, "invalid_transaction_timeout"),
+        ({"transactional_id": "tx", "transaction_timeout_ms": 1000}, "not_coordinator"),
     ],
 )
 def test_a_producer_that_cannot_have_an_id_gets_none(fields: dict[str, Any], code: str) -> None:

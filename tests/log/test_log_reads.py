@@ -102,7 +102,7 @@ def timed(opened: Opened, codec: Compression, **config: int | str) -> Bench:
 
 
 @pytest.mark.parametrize("codec", [Compression.none, Compression.zstd])
-@pytest.mark.parametrize("segment_bytes", [10_000, 2 * SIZE + 10, SIZE + 10])
+@pytest.mark.parametrize("segment_bytes", [10_000, 2 * SIZE + 20, SIZE + 20])
 @pytest.mark.parametrize(
     ("timestamp", "found"),
     [(0, 0), (10, 0), (11, 1), (30, 1), (31, 3), (50, 3), (51, None), (-1, 0)],

@@ -10,6 +10,7 @@ from reference_impl.kafka.apis import (
     CONTROLLER,
     FETCH,
     PRODUCE,
+    TXN_OFFSET_COMMIT,
     offered_by,
 )
 
@@ -17,7 +18,7 @@ EVERYBODY = {FETCH, API_VERSIONS}
 
 
 def test_brokers_answer_what_they_offer_and_nothing_else() -> None:
-    assert set(offered_by(BROKER)) == {*ANSWERING, *EVERYBODY, PRODUCE}
+    assert set(offered_by(BROKER)) == {*ANSWERING, *EVERYBODY, PRODUCE, TXN_OFFSET_COMMIT}
 
 
 def test_the_controller_answers_what_it_offers_and_nothing_else() -> None:

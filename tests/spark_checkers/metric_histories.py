@@ -15,6 +15,7 @@ ELSEWHERE = "ok 2 /1 on=1,2 isr=1,2 elr= last="
 ALL_UP = "controller:active=3,fenced=0,offline=0,all=1"
 TWO_DOWN = "1:a 2:b! 3:c"
 QUICK = "settle bound=50 looks=2"
+COUNTED = "broker-1:has=1,leads=1,lacks=0"
 
 
 def measured(at: int, told: str, *metrics: str, **how: Any) -> str:
@@ -82,7 +83,7 @@ LEGAL: dict[str, str] = {
     "a replica on its way in does not count as lacking": f"""
         0-50 fault kill broker-2
         1-2 reassign to=1,2 => ok
-        {measured(11, LACKING, "broker-1:has=1,leads=1,lacks=0", asked=(1, 3), brokers=TWO_DOWN)}
+        {measured(11, f"{LACKING} off=2", COUNTED, asked=(1, 3), brokers=TWO_DOWN)}
         """,
     "a leader that was killed counts anew": f"""
         {measured(1, LACKING, "broker-1:has=1,leads=1,lacks=1,expands=4", phase=QUICK)}
