@@ -22,6 +22,7 @@ from confluent_kafka.admin import (
 )
 from kafka import KafkaConsumer, KafkaProducer  # type: ignore[import-untyped]
 from kafka import TopicPartition as PythonPartition
+from kafka.codec import has_lz4
 
 from harness.deployments.process_cluster import ProcessCluster
 
@@ -167,6 +168,8 @@ def test_what_one_client_sends_every_client_reads(
 ) -> None:
     PRODUCERS[producer](cluster.bootstrap, topic)
     for name, consume in CONSUMERS.items():
+        if producer == "confluent-lz4" and name == "kafka-python" and not has_lz4():
+            continue  # it needs a library for that, which comes with neither of us
         assert sorted(consume(cluster.bootstrap, topic)) == sorted(VALUES), name
 
 
