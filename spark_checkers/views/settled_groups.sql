@@ -20,7 +20,7 @@ WITH counted AS (
 SELECT p.op, p.clock, p.began, p.ended, p.whole, p.bound_s, p.topic, p.partition, p.leader,
   p.leader_epoch, p.replicas, p.isr, p.elr, p.replica_count, p.isr_count, p.topic_id, c.up_replicas,
   c.up_isr, c.up_elr, c.last_known, c.up_last_known, c.lacks, c.stale, c.led_by_down, c.preferred,
-  c.preferred_able, c.unclear, s.unclean, least(s.min_insync_replicas, p.replica_count) AS least_min
+  c.preferred_able, c.unclear, s.unclean, CASE WHEN s.min_insync_replicas IS NOT NULL THEN least(s.min_insync_replicas, p.replica_count) END AS least_min
 FROM settled_partitions p
 JOIN counted c ON c.op = p.op AND c.topic = p.topic AND c.partition = p.partition
 LEFT JOIN topic_settings s ON s.clock = p.clock AND s.topic = p.topic AND s.type = 'ok'

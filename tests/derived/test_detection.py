@@ -95,12 +95,12 @@ def test_a_percentage_never_says_more_than_was_seen() -> None:
 
 
 def test_a_sample_is_the_same_each_time_and_from_every_large_decision() -> None:
-    drawn = chosen_mutants(Options(derived=True, sample=60))
-    assert drawn == chosen_mutants(Options(derived=True, sample=60))
-    assert len(drawn) == 60
+    drawn = chosen_mutants(Options(derived=True, sample=240))
+    assert drawn == chosen_mutants(Options(derived=True, sample=240))
+    assert len(drawn) == 240
     there = chosen_mutants(Options(derived=True))
     sizes = Counter(one.decision for one in there.values())
-    large = {name for name, size in sizes.items() if size > len(there) / 60}
+    large = {name for name, size in sizes.items() if size > len(there) / 240}
     assert large
     assert large <= {one.decision for one in drawn.values()}
 

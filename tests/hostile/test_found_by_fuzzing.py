@@ -42,7 +42,14 @@ ECHOED: dict[str, tuple[Api, int, Message]] = {
     "DeleteRecords": (
         DELETE_RECORDS,
         1,
-        DELETE_RECORDS.request(topics=[DELETE_RECORDS.request.DeleteRecordsTopic(name=GROWING)]),
+        DELETE_RECORDS.request(
+            topics=[
+                DELETE_RECORDS.request.DeleteRecordsTopic(
+                    name=GROWING,
+                    partitions=[DELETE_RECORDS.request.DeleteRecordsPartition(partition_index=0)],
+                )
+            ]
+        ),
     ),
     "CreateTopics, handed on": (
         CREATE_TOPICS,
