@@ -91,6 +91,8 @@ class Profile:
     optional: frozenset[str] = frozenset()
     probes: frozenset[str] = frozenset({"objects", "metrics", "trace"})
     decided_in: tuple[str, ...] = ()
+    alone: bool = False
+    """Its rules are about every log of a run, so it has one to itself, when it is asked for."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:

@@ -27,6 +27,7 @@ class Tiered(Staged):
     promised = PROMISED
     all_stages = STAGES
     decided_in = ("reference_impl.tiered",)
+    alone = True
 
     def deployment(self, sut: Sut, world: str) -> DeploymentPlan:
         """Three brokers in racks, tiered storage on."""

@@ -162,7 +162,11 @@ def _rules(options: Options, sut: Sut) -> Catalogue:
         if reason := profile.unplayable(sut):
             raise UsageError(f"{profile.name} cannot be played on {sut.name}: {reason}")
     playable = [name for name, one in PROFILES.items() if not one.unplayable(sut)]
-    claimed = options.profiles or [name for name in playable if name in sut.profiles]
+    alone = [name for name in playable if PROFILES[name].alone]
+    if len(options.profiles) > 1 and (own := [one for one in options.profiles if one in alone]):
+        raise UsageError(f"{own[0]} is judged in a run of its own: ask for it alone")
+    together = [name for name in playable if options.rules or name not in alone]
+    claimed = options.profiles or [name for name in together if name in sut.profiles]
     chosen = Catalogue(rule for name in claimed for rule in PROFILES[name].rules)
     if options.rules:
         wanted = {CATALOGUE[rule].id for rule in options.rules}
