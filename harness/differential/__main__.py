@@ -6,15 +6,19 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from harness.differential.agreement import compare_answers, told
 from harness.differential.allowed import Allowed, read_allowed
 from harness.differential.answers import ANSWERS, NoAnswers, Recording, read_recordings
 from harness.differential.explore import explore
+from harness.differential.generated_transactions import ALLOWED, drawn
 from harness.differential.live import play_now, size_now
 from harness.differential.sequences import all_sequences
 from harness.differential.settling import NotPrepared
+from harness.differential.varied import variants
+from harness.differential.vary import AT_A_TIME, vary
 from harness.history.differences import matches
 
 AGREED, DIFFERENT, USAGE = 0, 1, 64
@@ -54,6 +58,17 @@ def _parser() -> argparse.ArgumentParser:
     )
     explore_.add_argument("--keep", type=Path, metavar="FOLDER", help="where a finding is kept")
     explore_.set_defaults(command=_explore)
+    vary_ = commands.add_parser("vary", help="compare two clusters on variants of the sequences")
+    vary_.add_argument("--left", required=True, type=_address, metavar="HOST:PORT")
+    vary_.add_argument("--right", required=True, type=_address, metavar="HOST:PORT")
+    vary_.add_argument("--only", default="*", metavar="NAME")
+    vary_.add_argument("--transactions", action="store_true", help="made up ones in their place")
+    vary_.add_argument("--most", type=int, default=1000, metavar="N")
+    vary_.add_argument("--seed", type=int, default=0, metavar="N")
+    vary_.add_argument("--at-a-time", type=int, default=AT_A_TIME, metavar="N")
+    vary_.add_argument("--strict", action="store_true", help="wording and order count, too")
+    vary_.add_argument("--keep", type=Path, metavar="FOLDER", help="where findings are kept")
+    vary_.set_defaults(command=_vary)
     show = commands.add_parser("show", help="a sequence and its recorded answers, step by step")
     show.add_argument("name", metavar="NAME")
     show.add_argument("--against", type=Path, default=ANSWERS, metavar="FOLDER")
@@ -152,6 +167,43 @@ def _explore(options: argparse.Namespace) -> int:
         found.found.recording.write(options.keep)
         print(f"kept in {options.keep}; `run --against {options.keep}` plays it again")
     return DIFFERENT
+
+
+def _vary(options: argparse.Namespace) -> int:
+    if options.transactions:
+        sequences = drawn(options.most, options.seed)
+    else:
+        size = size_now(options.left)
+        named = [
+            one
+            for one in all_sequences()
+            if matches(options.only, one.name) and one.brokers == size
+        ]
+        sequences = [*named, *(variant for one in named for variant in variants(one))]
+    found = vary(
+        options.left,
+        options.right,
+        sequences,
+        most=options.most,
+        seed=options.seed,
+        allowed=[*read_allowed(), ALLOWED],
+        strict=options.strict,
+        at_a_time=options.at_a_time,
+        on_variant=_tick,
+    )
+    for number, ((api, path, left, right), examples) in enumerate(found.found.items()):
+        recording, first = examples[0]
+        sequence = recording.sequence
+        print(f"{api} v{first.step.version} {path}: {left} / {right}, {len(examples)} times;")
+        print(f"  {sequence.name}, {sequence.about}, seen in step {first.at}", flush=True)
+        if options.keep:
+            kept = replace(sequence, name=f"varied/{number:03}")
+            replace(recording, sequence=kept).write(options.keep)
+    print(
+        f"{found.variants} variants, {found.requests} requests: {len(found.found)} kinds of"
+        f" difference; {found.passing} did not repeat."
+    )
+    return DIFFERENT if found.found else AGREED
 
 
 def _ignored(paths: Sequence[str]) -> list[Allowed]:

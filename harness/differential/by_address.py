@@ -20,12 +20,13 @@ CHANGES_THE_CLUSTER: Mapping[str, str] = {
     "configs/change_read_only_broker_config": "it changes configurations of a broker",
     "configs/change_wrongly": "Apache Kafka's controller resigns over an unknown operation",
     "configs/unknown_operation_among_others": "Apache Kafka's controller resigns over it",
+    "produce/internal_topic": "it makes the topic of committed offsets",
 }
 RESTS_ON_SETTINGS: Mapping[str, str] = {
     "cluster/metadata_makes_topics": "brokers may be told not to make topics by themselves",
     "topics/create_with_bad_counts": "it counts on one broker",
 }
-COORDINATED = "transactions/"
+COORDINATED = ("transactions/", "group_offsets/")
 """Coordinators are where a cluster has put them, and count their epochs since it was made."""
 _BROKERS_DECIDED = (4, 5)  # sources of a config: told to the broker, or the default
 

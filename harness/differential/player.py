@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from harness.clients.connection import Connection, Silence, connected
+from harness.differential.coordination import AT_COORDINATOR, Coordinators
 from harness.differential.placement import Placement
 from harness.differential.sequence import RequestSequence, Step, lookup
 from harness.differential.settling import (
@@ -57,6 +58,8 @@ class PlayContext:
     seed: int = 0
     alone: int | None = None
     """The broker at `bootstrap`, where the others of a cluster are to be left out of account."""
+    settle_s: float = SETTLE_S
+    """How long a step is asked again for what it waits for."""
     configs: Mapping[str, str] = field(default_factory=dict)
     """What topics that a sequence begins with are told, unless it tells them something else."""
 
@@ -101,6 +104,7 @@ class Play:
         self._connections: dict[str, Connection] = {}
         self._addresses: dict[int, Address] = {}
         self._placement = Placement(context.alone, context.configs)
+        self._coordinators = Coordinators()
 
     async def __aenter__(self) -> Play:
         try:
@@ -138,21 +142,22 @@ class Play:
     async def _connection(self, name: str) -> Connection:
         known = self._connections.get(name)
         if known is None or known.closed:
-            known = await connected(
-                self._context.network, self._address(name), timeout_s=self.timeout_s
-            )
+            broker = await self.broker_of(name)
+            address = self._context.bootstrap if broker is None else self._addresses[broker]
+            known = await connected(self._context.network, address, timeout_s=self.timeout_s)
             self._connections[name] = known
         known.timeout_s = self.timeout_s
         return known
 
-    def broker_of(self, connection: str) -> int | None:
+    async def broker_of(self, connection: str) -> int | None:
         """The broker that a connection is to; None for the one that the play began with."""
         found = AT_BROKER.fullmatch(connection)
-        return self.symbols.brokers[int(found[1])] if found else None
-
-    def _address(self, name: str) -> Address:
-        broker = self.broker_of(name)
-        return self._context.bootstrap if broker is None else self._addresses[broker]
+        if found:
+            return self.symbols.brokers[int(found[1])]
+        if not AT_COORDINATOR.fullmatch(connection):
+            return None
+        asked = await self._connection(SETTLING)
+        return await self._coordinators.broker_of(connection, asked, self.symbols)
 
     async def _everywhere(self) -> dict[int, Connection]:
         """A connection to each broker, for waiting."""
@@ -183,7 +188,8 @@ class Play:
 
     async def _ask_until(self, step: Step) -> Answer:
         now = asyncio.get_running_loop().time
-        deadline = now() + SETTLE_S
+        settle_s = self._context.settle_s
+        deadline = now() + settle_s
         for pause_s in pauses():
             raw = await self._ask(step)
             self.symbols.learn_topic_ids(raw)
@@ -199,7 +205,7 @@ class Play:
                 self.late = True
                 if not step.compared:
                     wanted = ", ".join(f"{path}={value}" for path, value in step.until.items())
-                    raise NotPrepared(f"{step.api} does not show {wanted} within {SETTLE_S:g} s")
+                    raise NotPrepared(f"{step.api} does not show {wanted} within {settle_s:g} s")
                 return answer
             await asyncio.sleep(pause_s)
         raise AssertionError("pauses have no end")
@@ -257,7 +263,8 @@ class Play:
 def _has(answer: Answer, until: Mapping[str, Any]) -> bool:
     for path, value in until.items():
         try:
-            if lookup(answer, path) != value:
+            shown = lookup(answer, path)
+            if shown not in value if isinstance(value, list) else shown != value:
                 return False
         except KeyError:
             return False

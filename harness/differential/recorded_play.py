@@ -63,7 +63,7 @@ class RecordedPlay:
         for at, step in enumerate(recording.sequence.steps):
             expected = recording.answers[at]
             if at:
-                operation = self._begin(recording, at, self._asked(play, step, node))
+                operation = self._begin(recording, at, await self._asked(play, step, node))
             play.timeout_s = QUIET_S if expected == SILENT else PATIENCE_S
             try:
                 answer = await play.take(step)
@@ -87,9 +87,12 @@ class RecordedPlay:
         found, _ = split_differences(recording.answers[at], told["answer"], paths)
         return any(one.kind == "value" for one in found)
 
-    def _asked(self, play: Play, step: Step, node: int) -> int:
-        """The broker that a step asks."""
-        at = play.broker_of(step.on)
+    async def _asked(self, play: Play, step: Step, node: int) -> int:
+        """The broker that a step asks; `node` also where none is found, which its answer tells."""
+        try:
+            at = await play.broker_of(step.on)
+        except _ENDS:
+            return node
         return node if at is None else at
 
     def _begin(self, recording: Recording, at: int, node: int) -> Operation:

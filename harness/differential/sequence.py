@@ -34,11 +34,13 @@ class Step:
     """Bytes in hex, sent in place of the whole request, header included."""
     on: str = "main"
     """Which connection; each name is one connection for the whole play. `broker:1` is one to the
-    cluster's second broker; every other name is one to the broker that the play began with."""
+    cluster's second broker, `transaction:t` and `no-group:g` are said in `coordination.py`; every
+    other name is one to the broker that the play began with."""
     save: Mapping[str, str] = field(default_factory=dict)
     """Names for later `$ref`s, each with the path of a value in this answer."""
     until: Mapping[str, Any] = field(default_factory=dict)
-    """Ask again until these paths have these values: some effects reach a broker a moment later."""
+    """Ask again until these paths have these values, of a list any of them: some effects reach a
+    broker a moment later."""
     own_topics: bool = False
     """The answer is about the whole cluster; only what concerns this play's topics is compared."""
     compared: bool = True

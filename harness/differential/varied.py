@@ -8,6 +8,7 @@ may hold, so no request is left out because it was forgotten.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, replace
 from dataclasses import fields as schema_fields
@@ -24,6 +25,9 @@ from harness.clients.messages import NO_UUID, known_versions, request_schema
 from harness.differential.sequence import RequestSequence, Step
 
 BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64, "uint8": 8, "uint16": 16, "uint32": 32}
+OWN_NAMES = ("", "$topic:other", "$topic:t", "$topic:g")
+"""Of transactions and groups, which no two plays may share."""
+OWN_FIELDS = re.compile("transactional_id|group_id|^key$|coordinator_keys")
 NAMES = ("", "nowhere", "a b", "$topic:a", "__cluster_metadata", "__consumer_offsets")
 UUIDS = (NO_UUID, NO_UUID[:-1] + "1", "12345678-1234-1234-1234-123456789012", "$topic_id:a")
 TIMES_MS = (-2, -1, 0, 1)
@@ -61,6 +65,9 @@ SPARED = {
 }
 """Fields whose largest value would occupy a cluster, or keep it from answering."""
 LARGEST_THERE = 40
+READS = ("fetch", "list_offsets", "describe_producers", "offset_for_leader_epoch")
+"""What an internal topic holds depends on all that happened before."""
+BEFORE_LISTS = "v3_and_below_"
 
 Path = tuple[str | int, ...]
 Other = tuple[str, Any]
@@ -68,11 +75,12 @@ Other = tuple[str, Any]
 
 
 def variants(sequence: RequestSequence) -> Iterator[RequestSequence]:
-    """The sequence with one of its compared requests varied, in every way there is."""
+    """The sequence with one of its compared requests varied, in every way there is; what that one
+    waited for need not come any more."""
     for at, step in enumerate(sequence.steps):
         if not step.compared or step.frame is not None or step.body is not None:
             continue
-        for told, varied in _varied(step):
+        for told, varied in _varied(replace(step, until={})):
             steps = (*sequence.steps[:at], *varied, *sequence.steps[at + 1 :])
             yield replace(sequence, about=f"step {at} {step.api}: {told}", steps=steps)
 
@@ -82,8 +90,8 @@ def _varied(step: Step) -> Iterator[tuple[str, tuple[Step, ...]]]:
     for version in known_versions(step.api):
         if version != step.version:
             schema = request_schema(step.api, version)
-            fitted = _fitted(schema, step.fields)
-            yield f"version {version}", (replace(step, version=version, fields=fitted),)
+            fields = fitted(schema, step.fields)
+            yield f"version {version}", (replace(step, version=version, fields=fields),)
     if step.version not in known_versions(step.api):
         return
     schema = request_schema(step.api, step.version)
@@ -92,9 +100,10 @@ def _varied(step: Step) -> Iterator[tuple[str, tuple[Step, ...]]]:
         yield f"{'.'.join(map(str, path))} {told}", (changed,)
 
 
-def _fitted(schema: type[Any], said: Mapping[str, Any]) -> dict[str, Any]:
+def fitted(schema: type[Any], said: Mapping[str, Any]) -> dict[str, Any]:
     """What another version can say of it; a topic by name or by id, as that one wants it."""
-    fitted: dict[str, Any] = {}
+    said = _reshaped({one.name for one in schema_fields(schema)}, said)
+    found: dict[str, Any] = {}
     for one in schema_fields(schema):
         kind = classify_field(one)
         value = said.get(one.name)
@@ -106,11 +115,29 @@ def _fitted(schema: type[Any], said: Mapping[str, Any]) -> dict[str, Any]:
         if value is None and one.name not in said:
             continue
         if value is not None and isinstance(kind, EntityTupleField):
-            value = [_fitted(kind.type_, entry) for entry in value]
+            value = [fitted(kind.type_, entry) for entry in value]
         elif value is not None and isinstance(kind, EntityField):
-            value = _fitted(kind.type_, value)
-        fitted[one.name] = value
-    return fitted
+            value = fitted(kind.type_, value)
+        found[one.name] = value
+    return found
+
+
+def _reshaped(names: set[str], said: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Some requests speak of one in older versions, and of a list of them in newer ones."""
+    match said:
+        case {"key": key, **more} if "coordinator_keys" in names:
+            return {**more, "coordinator_keys": [key]}
+        case {"coordinator_keys": [key, *_], **more} if "key" in names:
+            return {**more, "key": key}
+        case {"groups": [one, *_], **more} if "group_id" in names:
+            return {**more, **one}
+        case {"group_id": _, **_more} if "groups" in names:
+            return {**said, "groups": [said]}
+        case {"transactions": [one, *_]} if f"{BEFORE_LISTS}producer_id" in names:
+            return {f"{BEFORE_LISTS}{name}": value for name, value in one.items()}
+        case {"v3_and_below_producer_id": _} if "transactions" in names:
+            return {"transactions": [{k.removeprefix(BEFORE_LISTS): v for k, v in said.items()}]}
+    return said
 
 
 def _changes(
@@ -130,7 +157,7 @@ def _changes(
             yield from _changes(api, kind.type_, value, here)
         elif isinstance(kind, PrimitiveTupleField):
             for at, _ in enumerate(value or ()):
-                for other in _values(one.metadata["kafka_type"]):
+                for other in _values(api, one):
                     yield (*here, at), f"= {other}", other
 
 
@@ -145,7 +172,7 @@ def _others(api: str, field: Field[Any], value: Any) -> Iterator[Other]:
     elif kafka_type == "records":
         yield from _records(value)
     else:
-        for other in _values(kafka_type, spared=(api, field.name) in SPARED):
+        for other in _values(api, field, spared=(api, field.name) in SPARED):
             if other != value:
                 yield f"= {other}", other
 
@@ -159,11 +186,14 @@ def _lists(value: Any) -> Iterator[Other]:
         yield "reversed", list(reversed(value))
 
 
-def _values(kafka_type: str, *, spared: bool = False) -> tuple[Any, ...]:
+def _values(api: str, field: Field[Any], *, spared: bool = False) -> tuple[Any, ...]:
+    kafka_type = field.metadata.get("kafka_type", "")
     if kafka_type == "bool":
         return (False, True)
     if kafka_type == "string":
-        return NAMES
+        if OWN_FIELDS.search(field.name):
+            return OWN_NAMES
+        return NAMES[:-1] if api in READS else NAMES
     if kafka_type == "uuid":
         return UUIDS
     if kafka_type.startswith("timedelta"):

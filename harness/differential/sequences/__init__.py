@@ -10,6 +10,8 @@ from harness.differential.sequences import (
     configs,
     fetch,
     fetch_sessions,
+    group_offsets,
+    group_offsets_within,
     idempotence,
     malformed,
     metadata,
@@ -20,8 +22,10 @@ from harness.differential.sequences import (
     repeated,
     replicated,
     replicated_admin,
+    replicated_transactions,
     topics,
     transactions,
+    transactions_looks,
     transactions_markers,
     transactions_partitions,
     transactions_produce,
@@ -34,6 +38,8 @@ GROUPS = (
     idempotence,
     fetch,
     fetch_sessions,
+    group_offsets,
+    group_offsets_within,
     offsets,
     topics,
     configs,
@@ -49,6 +55,8 @@ GROUPS = (
     transactions_produce,
     transactions_read,
     transactions_markers,
+    transactions_looks,
+    replicated_transactions,
 )
 
 

@@ -14,6 +14,7 @@ from harness.differential.sequences.building import (
     produce,
     record,
 )
+from harness.differential.sequences.transacting import GROUP, coordinated
 
 HOUR_MS = 3_600_000
 
@@ -130,6 +131,7 @@ REFUSED_REQUESTS = (
     _story(
         "internal_topic",
         "clients do not write to the topics that Kafka keeps for itself",
+        coordinated("$topic:g", GROUP),
         Step(
             api="produce",
             version=9,

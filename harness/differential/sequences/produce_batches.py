@@ -158,6 +158,26 @@ MANY_BATCHES = (
         *list_offsets(-1),
     ),
     _story(
+        "unknown_codec_and_more",
+        "a codec that nobody knows is found before what else is wrong with the header",
+        made("a"),
+        *(
+            produce(batch("x", patch={"attributes": 5, **more}), version=version)
+            for version in (3, 7, 9)
+            for more in (
+                {"attributes": 0x27},
+                {"attributes": 0x2D},
+                {"record_count": 0},
+                {"last_offset_delta": -1},
+                {"last_offset_delta": 7},
+                {"producer_id": 7, "base_sequence": -1},
+                {"base_offset": 3},
+                {"max_timestamp": -5},
+            )
+        ),
+        *list_offsets(-1),
+    ),
+    _story(
         "two_batches_one_transactional",
         "only the first batch is asked for its transaction, and only until one has one",
         made("a", partitions=2),

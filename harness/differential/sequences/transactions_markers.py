@@ -1,10 +1,8 @@
-"""Markers as coordinators send them, and looking at transactions from outside."""
+"""Markers as coordinators send them."""
 
 from __future__ import annotations
 
-from harness.differential.sequence import Step
 from harness.differential.sequences.building import (
-    batch,
     describe_producers,
     idempotent,
     list_offsets,
@@ -13,14 +11,9 @@ from harness.differential.sequences.building import (
     producer_id,
 )
 from harness.differential.sequences.transacting import (
-    aborted,
     added,
     begun,
-    committed,
-    coordinated,
     described,
-    init,
-    listed,
     marked,
     marker,
     read,
@@ -60,6 +53,32 @@ MARKERS = (
         produce(idempotent(0, "x")),
         produce(idempotent(0, "x", epoch=4)),
         read(),
+    ),
+    story(
+        "markers_of_nobody_among_others",
+        "who stumbles over a marker of no producer has written those before it",
+        made("a", partitions=4),
+        producer_id(),
+        marked(marker({"a": [0]}), marker({"a": [1]}, pid=-1), marker({"a": [2]})),
+        marked(marker({"a": [2]}), marker({"a": [3]}, epoch=-1), version=2),
+        marked(marker({"nowhere": [0]}, pid=-1), marker({"a": [3]})),
+        marked(marker({"nowhere": [0], "a": [7]}, epoch=-1), version=2),
+        marked(marker({"nowhere": [0], "a": [3, 7]}, pid=-1)),
+        marked(marker({"a": []}, pid=-1)),
+        describe_producers(0, 1, 2, 3),
+    ),
+    story(
+        "markers_below_everything",
+        "for a producer that the log does not know, too, epochs have a least one",
+        made("a", partitions=4),
+        producer_id(),
+        *(
+            marked(marker({"a": [at]}, coordinator=coordinator, epoch=epoch), version=version)
+            for at, version in enumerate((1, 2))
+            for coordinator in (-1, -2, -4)
+            for epoch in (-2, -9, 0)
+        ),
+        describe_producers(0, 1, 2, 3),
     ),
     story(
         "markers_unknown_partitions",
@@ -150,123 +169,4 @@ MARKERS = (
     ),
 )
 
-LOOKS = (
-    story(
-        "described_producers_open",
-        "producers with open transactions, and after them",
-        made("a", partitions=2),
-        *begun(),
-        producer_id("other"),
-        added({"a": [0, 1]}),
-        describe_producers(0, 1),
-        produce(batch("p")),
-        sent(within(0, "x")),
-        sent(within(0, "x"), partition=1),
-        produce(idempotent(0, "o", pid="$ref:other")),
-        sent(within(1, "y")),
-        describe_producers(0, 1),
-        *committed(),
-        describe_producers(0, 1),
-        added({"a": [1]}, version=5),
-        sent(within(1, "z"), partition=1, version=12),
-        describe_producers(0, 1),
-        *aborted(version=5),
-        describe_producers(0, 1),
-    ),
-    story(
-        "described_transactions",
-        "what a coordinator knows of ids, in every state at rest",
-        made("a", "b", partitions=3),
-        *begun(),
-        described(),
-        added({"a": [2, 0], "b": [1]}),
-        described(),
-        *committed(),
-        described(),
-        added({"b": [0]}),
-        *aborted(),
-        described(),
-        coordinated("$topic:unknown"),
-        described("t", "unknown", "t"),
-        described(""),
-        described("t", ""),
-        Step(api="describe_transactions", version=0, fields={"transactional_ids": []}),
-        Step(api="describe_transactions", version=1, fields={"transactional_ids": []}),
-    ),
-    story(
-        "listed_by_state",
-        "transactions by their states, by every version",
-        made("a"),
-        *begun("txe", "empty"),
-        *begun("txo", "open"),
-        *begun("txc", "committed"),
-        added(tid="txo", pid="$ref:open"),
-        added(tid="txc", pid="$ref:committed"),
-        *committed("txc", pid="$ref:committed"),
-        *(
-            listed(
-                version,
-                state_filters=states,
-                producer_id_filters=["$ref:empty", "$ref:open", "$ref:committed"],
-            )
-            for version in (0, 1, 2)
-            for states in (
-                [],
-                ["Empty"],
-                ["Ongoing", "CompleteCommit"],
-                ["ongoing"],
-                ["Dead", "PrepareEpochFence", "Bogus", ""],
-                ["Bogus", "Bogus"],
-            )
-        ),
-        listed(3),
-    ),
-    story(
-        "listed_by_pattern",
-        "transactions by regular expressions of their ids",
-        *begun("txa", "one"),
-        *begun("txb", "two"),
-        *(
-            listed(transactional_id_pattern=one, producer_id_filters=["$ref:one", "$ref:two"])
-            for one in (
-                "$topic:tx.",
-                "$topic:txa",
-                "$topic:tx",
-                "$topic:..",
-                ".*tx[b]",
-                "tx",
-                "",
-                None,
-                "(",
-                "[",
-                "*",
-            )
-        ),
-        listed(transactional_id_pattern="$topic:tx.", state_filters=["Empty"]),
-        listed(transactional_id_pattern="$topic:tx.", state_filters=["Ongoing"]),
-        listed(transactional_id_pattern="(", state_filters=["Bogus"]),
-    ),
-    story(
-        "listed_by_duration_and_producer",
-        "transactions by how long they have been open, and by producers",
-        made("a"),
-        *begun("txo", "open"),
-        *begun("txe", "empty"),
-        added(tid="txo", pid="$ref:open"),
-        *(
-            listed(
-                version,
-                duration_filter=duration,
-                producer_id_filters=["$ref:open", "$ref:empty"],
-            )
-            for version in (1, 2)
-            for duration in (-1, -5, 3_600_000, 2**62)
-        ),
-        listed(0, producer_id_filters=["$ref:open"]),
-        listed(2, producer_id_filters=["$ref:open+1000000"]),
-        listed(2, producer_id_filters=[-1]),
-        init("txo"),
-    ),
-)
-
-SEQUENCES = (*MARKERS, *LOOKS)
+SEQUENCES = MARKERS
