@@ -10,12 +10,16 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from harness.deployments.deployment import Deployment
-from harness.deployments.plan import DeploymentPlan
+from harness.deployments.deployment import Deployment, Role
+from harness.deployments.plan import CONTROLLER, DeploymentPlan
 from harness.history import Run
 from harness.sut import Sut
 from harness.sut.lever_sets import LEVER_SETS
+
+if TYPE_CHECKING:
+    from harness.clients.versions import Offered
 
 Opened = AbstractContextManager[Deployment]
 
@@ -75,8 +79,25 @@ def deploy(
             records_effects=records_effects,
         )
     )
-    allowed = LEVER_SETS[sut.reference.levers] if sut.reference and plan.brokers else None
+    if sut.reference is None or not plan.brokers:
+        return opened
+    if sut.reference.offered is not None:
+        opened = _offering(opened, sut.reference.offered)
+    allowed = LEVER_SETS[sut.reference.levers]
     return opened if allowed is None else _limited(opened, allowed)
+
+
+@contextmanager
+def _offering(opened: Opened, offered: Offered) -> Iterator[Deployment]:
+    """A cluster that is asked no more than what one offers which is not ours."""
+    from harness.clients.asked import lacking
+    from harness.clients.versions import OfferedAddress
+
+    with opened as deployment:
+        address = deployment.address
+        deployment.address = lambda broker: OfferedAddress.of(address(broker), offered)  # type: ignore[method-assign]
+        deployment.lacks = lacking(offered)
+        yield deployment
 
 
 @contextmanager
@@ -87,6 +108,10 @@ def _limited(opened: Opened, allowed: frozenset[str]) -> Iterator[Deployment]:
         withheld = dict.fromkeys(sorted(levers.offered - allowed), "it is withheld")
         levers.not_offered = MappingProxyType({**levers.not_offered, **withheld})
         levers.offered &= allowed
+        if CONTROLLER in deployment.nodes(Role.CONTROLLER) and deployment.world != "external":
+            nodes = deployment.nodes
+            deployment.nodes = lambda role: () if role is Role.CONTROLLER else nodes(role)  # type: ignore[method-assign]
+            levers.further_ends = (CONTROLLER,)
         deployment.probes = frozenset()
         yield deployment
 
@@ -111,6 +136,13 @@ def _as_processes(asked: Asked) -> Opened:
     from harness.deployments.process import open_process
 
     return open_process(asked.run, asked.plan, part=asked.part, shard=asked.shard)
+
+
+@opens("reference", "docker")
+def _as_containers(asked: Asked) -> Opened:
+    from harness.deployments.docker.deployed import open_docker
+
+    return open_docker(asked.run, asked.plan, part=asked.part, shard=asked.shard)
 
 
 @opens("apache-kafka", "process")

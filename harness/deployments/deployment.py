@@ -66,6 +66,8 @@ class Levers:
     offered: frozenset[str] = frozenset()
     not_offered: Mapping[str, str] = MappingProxyType({})
     """Why others are not, by name, where more can be said than that."""
+    further_ends: tuple[str, ...] = ()
+    """Nodes that links can be cut to although nothing else can be done to them."""
 
     async def kill(self, node: str) -> Lever:
         """End its process at once; released, it starts again and is ready."""
@@ -91,6 +93,12 @@ class Levers:
         """What passes takes so much longer."""
         self._refuse("delay")
 
+    async def lose_packets(
+        self, sources: Names, targets: Names, fraction: float, *, both: bool
+    ) -> Lever:
+        """Lose this part of the packets between nodes; their senders send them again."""
+        self._refuse("lose_packets")
+
     async def refuse(self, service: str, caller: str | None = None) -> Lever:
         """Refuse connections and calls."""
         self._refuse("refuse")
@@ -102,6 +110,10 @@ class Levers:
     async def fail(self, service: str, caller: str | None = None) -> Lever:
         """Answer calls with a hard error (503, an SQL error) and do nothing."""
         self._refuse("fail")
+
+    async def fail_writes(self, service: str, like: str) -> Lever:
+        """Answer writes of objects whose key is like this with an error; do all the rest."""
+        self._refuse("fail_writes")
 
     async def disturb(
         self, service: str, caller: str | None = None, *, times: int | None = None
@@ -229,6 +241,8 @@ class Deployment(Protocol):
     """Seconds of this world for one second of a program: processes are given more time."""
     upgrades: bool
     """Whether its control plane can begin with an older schema."""
+    lacks: Mapping[str, str]
+    """The requests that its brokers do not offer, with the reason (`harness.clients.asked`)."""
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Carry out work inside the loop of this world until it is done. From outside only."""

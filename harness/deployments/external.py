@@ -3,8 +3,8 @@
 The lab starts none of its nodes. Brokers are those that Metadata names at the bootstrap address;
 the hook `process` hurts them. The hook `control_plane` is a program for each client, which the lab
 can ask, kill and stop; to lose a reply it is killed with the question in hand. The hooks `objects`,
-`metrics` and `trace` are probes. Links cannot be cut, and which node is the controller is not
-known.
+`metrics` and `trace` are probes. Links can be cut where the hook knows how; which node is the
+controller is not known.
 """
 
 from __future__ import annotations
@@ -15,21 +15,24 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from harness.clients.asked import lacking
+from harness.clients.versions import OfferedAddress
 from harness.deployments.control_program import ControlProgram, Deadlines
 from harness.deployments.deployment import CONTROL_PLANE, Deployment, Role
 from harness.deployments.external_nodes import ExternalNodes, find_brokers
+from harness.deployments.hook_links import HookLinks
 from harness.deployments.hooks import TraceFile, look_at_metrics, look_at_objects
 from harness.deployments.live import LiveDeployment
 from harness.deployments.live_client import LiveClient
 from harness.deployments.live_levers import HURTING, LiveLevers
+from harness.deployments.plan import CONTROLLER
 from harness.deployments.process_client import ProcessClient
 from harness.history import Run
 from harness.levers import Lever, PulledLever
 from harness.processes.program import Program
 from harness.sut import Sut
-from harness.sut.process_hook import ProcessHook
+from harness.sut.process_hook import OF_LINKS, SLOW, ProcessHook
 from harness.sut.protocol import Answer
-from reference_impl.ports import Address
 
 WORLD = "external"
 MOST_BROKERS = 3
@@ -53,9 +56,22 @@ class _Loss:
 
 
 class ExternalLevers(LiveLevers):
-    """Levers on the nodes of the hook `process` and on the programs of `control_plane`."""
+    """Levers on the nodes and links of the hook `process`, on the programs of `control_plane`."""
 
     losses: list[_Loss]
+    links: HookLinks
+
+    async def cut(self, sources: Sequence[str], targets: Sequence[str], *, both: bool) -> Lever:
+        """Have the hook cut every link between them."""
+        self._check("cut")
+        return await self.links.cut(sources, targets, both=both)
+
+    async def delay(
+        self, sources: Sequence[str], targets: Sequence[str], seconds: float, *, both: bool
+    ) -> Lever:
+        """Have the hook slow every link between them."""
+        self._check("delay")
+        return await self.links.cut(sources, targets, both=both, seconds=seconds)
 
     async def lose_replies(
         self, service: str, caller: str | None = None, *, times: int | None = None
@@ -109,8 +125,12 @@ class ExternalDeployment(LiveDeployment):
         self._deadlines = deadlines
         self._losses: list[_Loss] = []
         hurting = HURTING if "process" in sut.hooks and brokers else frozenset[str]()
+        hurting |= {"cut"} if nodes.verbs.issuperset(OF_LINKS) else set()
+        hurting |= {"delay"} if nodes.verbs.issuperset((*OF_LINKS, SLOW)) else set()
         if "control_plane" in sut.hooks:
             hurting |= {LOSE_REPLIES}
+        self.lacks = lacking(nodes.offered) if brokers else {}
+        self._external_nodes = nodes
         super().__init__(
             run,
             nodes,
@@ -128,6 +148,10 @@ class ExternalDeployment(LiveDeployment):
         if "trace" in sut.hooks:
             self.offer("trace", TraceFile(sut.hooks["trace"], sut.folder).look)
 
+    def address(self, broker: int) -> OfferedAddress:
+        """Where clients find a broker, and what it offers."""
+        return OfferedAddress.of(super().address(broker), self._external_nodes.offered)
+
     def nodes(self, role: Role) -> tuple[str, ...]:
         """The names of the nodes of a role; a service that a hook answers for has its own."""
         if role == Role.CONTROL_PLANE and "control_plane" in self._hooks:
@@ -138,9 +162,14 @@ class ExternalDeployment(LiveDeployment):
         """With the loss of replies."""
         levers = ExternalLevers(self._live_nodes, self.clients, hurting=hurting)
         levers.losses = self._losses
+        levers.links = HookLinks(self._external_nodes)
+        levers.further_ends = (CONTROLLER,) if CONTROLLER in self._external_nodes.verbs else ()
         hook = "process" in self._hooks
-        why = "its links cannot be cut from outside" if hook else "it has no hook process"
-        levers.not_offered = dict.fromkeys((*sorted(HURTING), "cut", "delay"), why)
+        why = dict.fromkeys((*sorted(HURTING), "cut", "delay"), "it has no hook process")
+        if hook:
+            why["cut"] = f"its hook process does not know {', '.join(OF_LINKS)}"
+            why["delay"] = f"its hook process does not know {', '.join((*OF_LINKS, SLOW))}"
+        levers.not_offered = why
         return levers
 
     def make_client(self, node: str, host: str | None) -> LiveClient:
@@ -173,7 +202,7 @@ def external_deployment(
 
     Brokers that were killed or paused are started and resumed when it is left.
     """
-    found: Mapping[int, Address] = find_brokers(sut) if brokers and sut.bootstrap else {}
+    found: Mapping[int, OfferedAddress] = find_brokers(sut) if brokers and sut.bootstrap else {}
     played = dict(list(found.items())[:MOST_BROKERS])
     hook = sut.hooks.get("process")
     nodes = ExternalNodes(played, ProcessHook(hook.command, sut.folder) if hook else None)

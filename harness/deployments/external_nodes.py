@@ -13,20 +13,13 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from kio.schema.create_topics.v7.request import CreateTopicsRequest
-from kio.schema.delete_records.v2.request import DeleteRecordsRequest
-from kio.schema.delete_topics.v6.request import DeleteTopicsRequest
-from kio.schema.fetch.v12.request import FetchRequest
-from kio.schema.list_offsets.v8.request import ListOffsetsRequest
-from kio.schema.metadata.v12.request import MetadataRequest
-from kio.schema.offset_for_leader_epoch.v4.request import OffsetForLeaderEpochRequest
-from kio.schema.produce.v11.request import ProduceRequest
-
 from harness.clients.admin import brokers_known, versions_offered
 from harness.clients.answers import UnreadableAnswer
+from harness.clients.asked import ESSENTIAL, first_lacking, lacking
 from harness.clients.raw import RawClient
-from harness.deployments.plan import NodeState, broker_id
-from harness.errors import AdapterError, CannotConnect, UsageError
+from harness.clients.versions import Offered, OfferedAddress
+from harness.deployments.plan import CONTROLLER, NodeState, broker_id
+from harness.errors import AdapterError, CannotConnect, NoAnswer, ProtocolBreach, shown
 from harness.sut import Sut
 from harness.sut.process_hook import ProcessHook
 from reference_impl.live.network import StreamNetwork
@@ -38,42 +31,34 @@ READY_S = 120.0
 GONE_S = 10.0
 PAUSE_S = 0.1
 
-ASKED = (
-    CreateTopicsRequest,
-    DeleteRecordsRequest,
-    DeleteTopicsRequest,
-    FetchRequest,
-    ListOffsetsRequest,
-    MetadataRequest,
-    OffsetForLeaderEpochRequest,
-    ProduceRequest,
-)
 _LOST = (OSError, TimeoutError)
+_UNDONE_BY = {"kill": "start", "pause": "resume", "cut": "heal", "slow": "heal"}
 
 
-def find_brokers(sut: Sut) -> dict[int, Address]:
-    """The brokers that Metadata names, by id."""
+def find_brokers(sut: Sut) -> dict[int, OfferedAddress]:
+    """The brokers that Metadata names, by id, and what they offer."""
     return asyncio.run(_find_brokers(sut))
 
 
-async def _find_brokers(sut: Sut) -> dict[int, Address]:
+async def _find_brokers(sut: Sut) -> dict[int, OfferedAddress]:
     found: dict[int, Address] = {}
     wrong = ""
     for place in (sut.bootstrap or "").split(","):
         host, _, port = place.strip().rpartition(":")
-        client = RawClient(StreamNetwork(), Address(host, int(port)))
+        there = Address(host, int(port))
         try:
-            offered = await versions_offered(client, timeout_s=ANSWERS_S)
-            _check_versions(sut, offered)
+            offered = await versions_offered(RawClient(StreamNetwork(), there), timeout_s=ANSWERS_S)
+            _check_essential(sut, offered)
+            client = RawClient(StreamNetwork(), OfferedAddress.of(there, offered))
             found = await brokers_known(client, timeout_s=ANSWERS_S)
         except (UnreadableAnswer, EndOfStream, TimeoutError) as lost:
             wrong = f"{place.strip()}: {_told(lost)}"
         except _LOST:
             continue
         if found:
-            return dict(sorted(found.items()))
+            return {one: OfferedAddress.of(found[one], offered) for one in sorted(found)}
     if wrong:
-        raise UsageError(f"{sut.name} is no broker that the lab can talk to at {wrong}")
+        raise NoAnswer(f"{sut.name} is no broker that the lab can talk to at {wrong}")
     raise CannotConnect(f"no broker of {sut.name} answers at {sut.bootstrap}")
 
 
@@ -81,27 +66,25 @@ def _told(lost: OSError) -> str:
     if isinstance(lost, UnreadableAnswer):
         return f"of its answer to a first request, {lost}"
     late = isinstance(lost, TimeoutError)
-    return f"it does not answer within {ANSWERS_S:g} s" if late else "it hangs up without an answer"
+    if late:
+        return f"it does not answer within {ANSWERS_S:g} s"
+    return "it hangs up without an answer; SASL and TLS cannot be judged yet"
 
 
-def _check_versions(sut: Sut, offered: Mapping[int, tuple[int, int]]) -> None:
-    for request in ASKED:
-        least, most = offered.get(int(request.__api_key__), (0, -1))
-        if not least <= request.__version__ <= most:
-            name = request.__name__.removesuffix("Request")
-            told = f"offers {least} to {most}" if most >= 0 else "does not offer it"
-            raise CannotConnect(
-                f"the lab asks {name} in version {request.__version__}, and {sut.name} {told}"
-            )
+def _check_essential(sut: Sut, offered: Offered) -> None:
+    """Without these nothing could be seen of it; what else is missing costs the rules about it."""
+    if (why := first_lacking(ESSENTIAL, lacking(offered))) is not None:
+        raise CannotConnect(f"{sut.name} cannot be judged: {why}")
 
 
 class ExternalNodes:
     """The brokers of a SUT file, by name."""
 
-    def __init__(self, addresses: Mapping[int, Address], hook: ProcessHook | None) -> None:
+    def __init__(self, addresses: Mapping[int, OfferedAddress], hook: ProcessHook | None) -> None:
         self._addresses = addresses
         self._hook = hook
-        self._undo: dict[int, str] = {}
+        self._undo: dict[tuple[str, ...], str] = {}
+        self.verbs = frozenset() if hook is None or not addresses else hook.verbs()
 
     @contextlib.contextmanager
     def mended(self) -> Iterator[ExternalNodes]:
@@ -109,9 +92,14 @@ class ExternalNodes:
         try:
             yield self
         finally:
-            for node, verb in list(self._undo.items()):
+            for about, verb in list(self._undo.items()):
                 with contextlib.suppress(AdapterError):
-                    self._order(verb, node)
+                    self._order(verb, *about)
+
+    @property
+    def offered(self) -> Offered:
+        """What its brokers answer, by the word of the first that was asked."""
+        return next((one.offered for one in self._addresses.values()), {})
 
     def address(self, name: str) -> str:
         """As Metadata named it in the beginning."""
@@ -132,7 +120,7 @@ class ExternalNodes:
 
     def start(self, name: str) -> None:
         """By the hook."""
-        self._order("start", broker_id(name))
+        self._order("start", _called(name))
 
     def wait(self, name: str) -> None:
         """Until it answers and names itself."""
@@ -141,31 +129,53 @@ class ExternalNodes:
 
     def kill(self, name: str) -> None:
         """By the hook; it must not answer any more."""
-        self._order("kill", broker_id(name))
+        self._order("kill", _called(name))
         if not self._comes_true(name, answering=False, within_s=GONE_S):
             raise AdapterError(f"the hook process killed {name}, which still answers")
 
     def wipe(self, name: str) -> None:
         """By the hook."""
-        self._order("wipe", broker_id(name))
+        self._order("wipe", _called(name))
 
     def pause(self, name: str) -> None:
         """By the hook; what it leaves unanswered shows whether it landed."""
-        self._order("pause", broker_id(name))
+        self._order("pause", _called(name))
 
     def resume(self, name: str) -> None:
         """By the hook."""
-        self._order("resume", broker_id(name))
+        self._order("resume", _called(name))
 
-    def _order(self, verb: str, node: int) -> None:
+    def cut(self, source: str, target: str, seconds: float | None = None) -> None:
+        """By the hook: nothing that one node sends reaches another, or so many seconds late."""
+        late = () if seconds is None else (str(round(1000 * seconds)),)
+        self._order("slow" if late else "cut", _called(source), _called(target), *late)
+
+    def heal(self, source: str, target: str) -> None:
+        """By the hook."""
+        self._order("heal", _called(source), _called(target))
+
+    def held(self, source: str, target: str) -> int:
+        """How much was held back or late on a link, as the hook counts it."""
+        said = self._order("held", _called(source), _called(target)).strip()
+        if not said.isdecimal():
+            raise ProtocolBreach(
+                f"the hook process was asked what it holds from {source} to {target}.",
+                got=shown(said.encode()),
+                want="one number",
+                see="the-hook-process",
+            )
+        return int(said)
+
+    def _order(self, verb: str, *about: str) -> str:
         if self._hook is None:
             raise AdapterError("there is no hook process")
-        undone_by = {"kill": "start", "pause": "resume"}
-        if verb in undone_by:
-            self._undo[node] = undone_by[verb]
-        self._hook.order(verb, node)
-        if verb in undone_by.values():
-            self._undo.pop(node, None)
+        of_node = about[:1] if verb in ("start", "kill", "pause", "resume") else about[:2]
+        if verb in _UNDONE_BY:
+            self._undo[of_node] = _UNDONE_BY[verb]
+        said = self._hook.order(verb, *about)
+        if verb in _UNDONE_BY.values():
+            self._undo.pop(of_node, None)
+        return said
 
     def _comes_true(self, name: str, *, answering: bool, within_s: float) -> bool:
         deadline = time.monotonic() + within_s
@@ -181,3 +191,8 @@ class ExternalNodes:
             return node in asyncio.run(brokers_known(client, timeout_s=ANSWERS_S))
         except _LOST:
             return False
+
+
+def _called(name: str) -> str:
+    """How the hook calls a node: brokers by their ids."""
+    return name if name == CONTROLLER else str(broker_id(name))

@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from types import TracebackType
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from harness.deployments.deployment import Levers, Result, Role, Row
@@ -19,10 +19,10 @@ from harness.deployments.live_client import LiveClient
 from harness.deployments.live_levers import HURTING, LiveLevers, address_of, files_in
 from harness.deployments.metrics import look_at_pages
 from harness.deployments.nodes import LoggingNodes, MeasuredNodes, Nodes
-from harness.deployments.plan import CONTROLLER, FIRST_CLIENT_ID, broker_name
+from harness.deployments.plan import CONTROLLER, broker_name
 from harness.errors import LabBroken, UsageError
 from harness.history import Run
-from harness.history.recorder import Recorder
+from harness.history.recorder import FIRST_CLIENT_ID, Recorder
 from harness.history.run_slot import take_slot
 from harness.proxies.links import LAB_HOST, LinkProxy
 from reference_impl.live.network import StreamNetwork
@@ -41,6 +41,7 @@ class LiveDeployment:
 
     pace = 1.0
     upgrades = False
+    lacks: Mapping[str, str] = MappingProxyType({})
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from harness.clients.admin import versions_offered
 from harness.clients.answers import UnreadableAnswer
@@ -23,7 +24,7 @@ from harness.deployments.nodes import ControlledNodes, Nodes
 from harness.errors import AdapterError, LabBroken
 from harness.levers import Counted, Lever, PulledLever
 from harness.processes.groups import members, stopped_threads
-from harness.proxies.links import LinkProxy
+from harness.proxies.links import Cut, LinkProxy
 from reference_impl.live.network import StreamNetwork
 from reference_impl.ports import Address
 
@@ -31,6 +32,21 @@ HURTING = frozenset({"kill", "wipe", "pause"})
 ANSWERS_S = 5.0  # a node that runs has answered by then
 UNANSWERED_S = 0.5  # one that stands still has not
 BETWEEN_S = 0.1
+
+
+@runtime_checkable
+class LossyLinks(Protocol):
+    """Links that can lose packets."""
+
+    def lose_between(
+        self, sources: Sequence[str], targets: Sequence[str], fraction: float, *, both: bool
+    ) -> Cut:
+        """Lose this part of what nodes send."""
+        ...
+
+    def heal(self, cut: Cut) -> None:
+        """Lose nothing any more."""
+        ...
 
 
 class LiveLevers(Levers):
@@ -100,6 +116,16 @@ class LiveLevers(Levers):
         """Hold what passes in the link proxy for so long."""
         return await self._hold(sources, targets, both, seconds)
 
+    async def lose_packets(
+        self, sources: Sequence[str], targets: Sequence[str], fraction: float, *, both: bool
+    ) -> Lever:
+        """Lose this part of the packets between nodes, where the links can."""
+        links: object = self._links
+        if not isinstance(links, LossyLinks):
+            self._refuse("lose_packets")
+        made = await asyncio.to_thread(links.lose_between, sources, targets, fraction, both=both)
+        return PulledLever(lambda: made.evidence, lambda: asyncio.to_thread(links.heal, made))
+
     async def _hold(
         self, sources: Sequence[str], targets: Sequence[str], both: bool, seconds: float | None
     ) -> Lever:
@@ -165,6 +191,16 @@ class LiveLevers(Levers):
             # A node that does not come back is for the rules: the next looks show it.
             with suppress(LabBroken, AdapterError):
                 await asyncio.to_thread(self._nodes.wait, name)
+
+    async def start_if_ended(self, name: str) -> None:
+        """Start a node again that has ended by itself; one that is kept down stays so."""
+        async with self._locks[name]:
+            state = await asyncio.to_thread(self._nodes.state, name)
+            if self.down[name] or state is None or state.running:
+                return
+            await asyncio.to_thread(self._nodes.start, name)
+        with suppress(LabBroken, AdapterError):
+            await asyncio.to_thread(self._nodes.wait, name)
 
     # ── the lab's own questions ──────────────────────────────────────────────────────────────────
 

@@ -1,4 +1,4 @@
-"""Where the nodes of a process deployment find their store and their control plane.
+"""Where the nodes of a process or docker deployment find their store and their control plane.
 
 Each node has ways of its own through the proxies, so that what is done to a caller is done to it
 alone. Where effects are traced, every start of a node appends to a shard of its own, whose clock is
@@ -31,7 +31,11 @@ class PostgresBehindProxy:
     def dsn(self, node: str) -> str:
         """How a node reaches it."""
         return make_conninfo(
-            self.database.dsn, port=self.proxy.way(node), sslmode="disable", gssencmode="disable"
+            self.database.dsn,
+            host=self.proxy.thread.host,
+            port=self.proxy.way(node),
+            sslmode="disable",
+            gssencmode="disable",
         )
 
 

@@ -13,7 +13,9 @@ from types import MappingProxyType
 from harness.deployments.deployment import Role
 
 _NODES = frozenset({"kill", "stop", "wipe", "pause"})
-_LINKS = frozenset({"cut", "delay"})
+_CUTS = frozenset({"cut"})
+_PACKETS = _CUTS | {"lose_packets"}
+_LINKS = _CUTS | {"delay"}
 _CALLS = frozenset(
     {
         "refuse",
@@ -24,6 +26,7 @@ _CALLS = frozenset(
         "drop_requests",
         "hold",
         "damage",
+        "fail_writes",
         "kill_service",
     }
 )
@@ -45,7 +48,8 @@ OFFERS: Mapping[tuple[str, str], Offer] = MappingProxyType(
         ("sim", "reference"): Offer(_NODES | _LINKS | _CALLS | _DISKS | _SIMULATED, _SERVICES),
         ("process", "reference"): Offer(_NODES | _LINKS | _CALLS, _SERVICES),
         ("process", "Apache Kafka"): Offer(_NODES | _LINKS),
-        ("docker", "Apache Kafka"): Offer(_NODES),
+        ("docker", "reference"): Offer(_NODES | _PACKETS | _CALLS | {"disk_full"}, _SERVICES),
+        ("docker", "Apache Kafka"): Offer(_NODES | _PACKETS),
         ("external", "with hooks"): Offer(
             frozenset({"kill", "wipe", "pause", "lose_replies"}), frozenset({Role.CONTROL_PLANE})
         ),

@@ -29,7 +29,6 @@ TIERED_PLUG_INS = MappingProxyType(
         "remote.log.metadata.manager.listener.name": "PLAINTEXT",
     }
 )
-FIRST_CLIENT_ID = 10_001  # in histories, where brokers have the low numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

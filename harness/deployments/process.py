@@ -30,6 +30,7 @@ from harness.deployments.node_services import (
     PostgresBehindProxy,
     S3BehindProxy,
 )
+from harness.deployments.nodes import Nodes
 from harness.deployments.plan import DeploymentPlan
 from harness.deployments.process_client import ProcessClient
 from harness.deployments.process_cluster import ProcessCluster, reference_environment
@@ -55,7 +56,8 @@ ONE_TRY = Patience(retries=0)  # a client of the lab learns what became of each 
 class Parts:
     """What was started for a plan."""
 
-    cluster: ProcessCluster
+    nodes: Nodes
+    mutants: tuple[str, ...] = ()  # that nodes and agents are started with
     links: LinkProxy | None = None
     database: Database | None = None
     postgres: PostgresProxy | None = None
@@ -67,6 +69,7 @@ class ProcessDeployment(LiveDeployment):
     """A system of processes."""
 
     pace = 2.0
+    world = "process"
 
     def __init__(
         self, run: Run, plan: DeploymentPlan, parts: Parts, *, part: int = 0, shard: str | None
@@ -77,8 +80,8 @@ class ProcessDeployment(LiveDeployment):
         self._agents = 0
         super().__init__(
             run,
-            parts.cluster,
-            world="process",
+            parts.nodes,
+            world=self.world,
             brokers=plan.broker_ids,
             controller=plan.brokers > 0,
             links=parts.links,
@@ -108,11 +111,15 @@ class ProcessDeployment(LiveDeployment):
 
     def make_levers(self, hurting: frozenset[str]) -> LiveLevers:
         """With those on services."""
+        nodes, links = self._parts.nodes, self._parts.links
+        return self.with_services(ServiceLevers(nodes, self.clients, links=links, hurting=hurting))
+
+    def with_services(self, levers: ServiceLevers) -> ServiceLevers:
+        """Levers that also act on the services of this plan."""
         parts = self._parts
-        levers = ServiceLevers(parts.cluster, self.clients, links=parts.links, hurting=hurting)
         if not self.plan.brokers:
             levers.offered = frozenset()
-        servers = _killable(self.plan, parts)
+        servers = killable(self.plan, parts)
         levers.offer_services(postgres=parts.postgres, s3=parts.s3, servers=servers)
         return levers
 
@@ -142,7 +149,7 @@ class ProcessDeployment(LiveDeployment):
         command = [sys.executable, "-m", "reference_impl", "control-plane", "--no-install"]
         command += ["--dsn", dsn, "--trace", str(self._trace_file(number))]
         command += ["--node", str(number), "--clock", self._slot.clock]
-        for mutant in self._parts.cluster.plan.mutants:
+        for mutant in self._parts.mutants:
             command += ["--mutant", mutant]
         return Program(
             command,
@@ -189,10 +196,7 @@ def _start(run: Run, plan: DeploymentPlan, stack: contextlib.ExitStack, slot: st
     """Start what the plan asks for: the services first, all of them at the same time, then the
     nodes, which are told where these are. The stack ends it."""
     python, sql = split_mutants(plan.mutants)
-    if plan.control_plane not in (None, "postgres") or plan.object_store not in (None, "s3"):
-        raise UsageError("processes share no memory: the control plane is postgres, the store s3")
-    if sql and plan.control_plane is None:
-        raise UsageError(f"mutant {sql[0][0]!r} is SQL; use the control plane postgres")
+    check_plan(plan, sql)
     of_nodes = replace(plan, mutants=tuple(reference for reference, _ in python))
     links = LinkProxy(plan.node_names) if plan.brokers else None
     if links is not None:
@@ -206,13 +210,22 @@ def _start(run: Run, plan: DeploymentPlan, stack: contextlib.ExitStack, slot: st
         stack.callback(cluster.kill_all)
         cluster.__enter__()
     return Parts(
-        cluster=cluster,
+        nodes=cluster,
+        mutants=of_nodes.mutants,
         links=links,
         database=None if postgres is None else postgres.database,
         postgres=None if postgres is None else postgres.proxy,
         s3_server=None if s3 is None else s3.server,
         s3=None if s3 is None else s3.proxy,
     )
+
+
+def check_plan(plan: DeploymentPlan, sql: Sequence[tuple[str, SqlMutant]]) -> None:
+    """Refuse what programs that share no memory cannot have."""
+    if plan.control_plane not in (None, "postgres") or plan.object_store not in (None, "s3"):
+        raise UsageError("processes share no memory: the control plane is postgres, the store s3")
+    if sql and plan.control_plane is None:
+        raise UsageError(f"mutant {sql[0][0]!r} is SQL; use the control plane postgres")
 
 
 def _start_services(
@@ -246,7 +259,7 @@ def _start_services(
     return postgres, s3
 
 
-def _killable(plan: DeploymentPlan, parts: Parts) -> dict[str, Killable]:
+def killable(plan: DeploymentPlan, parts: Parts) -> dict[str, Killable]:
     """The servers that are this deployment's own."""
     servers: dict[str, Killable] = {}
     if parts.database is not None and plan.own_database:

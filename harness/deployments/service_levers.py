@@ -55,7 +55,7 @@ class ServiceLevers(LiveLevers):
         self._service_locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self.offered |= CALLS if postgres or s3 else frozenset()
         self.offered |= OF_POSTGRES if postgres else frozenset()
-        self.offered |= {"damage"} if s3 else frozenset()
+        self.offered |= {"damage", "fail_writes"} if s3 else frozenset()
         self.offered |= {"kill_service"} if servers else frozenset()
 
     async def refuse(self, service: str, caller: str | None = None) -> Lever:
@@ -69,6 +69,12 @@ class ServiceLevers(LiveLevers):
     async def fail(self, service: str, caller: str | None = None) -> Lever:
         """Answer calls with a hard error."""
         return self._proxy("fail", service).fail(caller=caller)
+
+    async def fail_writes(self, service: str, like: str) -> Lever:
+        """Answer writes of such objects with an error."""
+        if service != OBJECT_STORE or self.s3 is None:
+            self._refuse("fail_writes", f" for {service}")
+        return self.s3.fail_writes(like)
 
     async def disturb(
         self, service: str, caller: str | None = None, *, times: int | None = None

@@ -11,20 +11,21 @@ in this process while the deployment is open.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from harness.deployments.deployment import CONTROL_PLANE, OBJECT_STORE, Levers, Role, Row
 from harness.deployments.metrics import look_at_pages
 from harness.deployments.mutants import split_mutants
-from harness.deployments.plan import CONTROLLER, FIRST_CLIENT_ID, DeploymentPlan, NodeState
+from harness.deployments.plan import CONTROLLER, DeploymentPlan, NodeState
 from harness.deployments.sim_client import SimClient
 from harness.deployments.sim_levers import SimDeploymentLevers
 from harness.deployments.simulated_cluster import SimulatedCluster
 from harness.deployments.simulated_database import SimulatedDatabase, simulate
 from harness.errors import DidNotStart, LabBroken, UsageError
 from harness.history import Run
-from harness.history.recorder import Recorder
+from harness.history.recorder import FIRST_CLIENT_ID, Recorder
 from harness.history.run_slot import take_slot
 from harness.simulation.errors import Deadlock, StillWaiting
 from harness.simulation.observer import Unobserved
@@ -41,6 +42,7 @@ class SimDeployment:
 
     world = "sim"
     pace = 1.0
+    lacks: Mapping[str, str] = MappingProxyType({})
 
     def __init__(
         self,

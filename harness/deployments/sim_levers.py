@@ -103,7 +103,7 @@ class SimDeploymentLevers(Levers):
     ) -> None:
         offered = [*NODES, *CLOCKS, *(SERVICES if services else ()), *(DISKS if cluster else ())]
         if "object_store" in services:
-            offered.append("damage")
+            offered += ["damage", "fail_writes"]
         self.offered = frozenset(offered)
         self._sim = sim
         self._cluster = cluster
@@ -219,6 +219,10 @@ class SimDeploymentLevers(Levers):
             self._port(service)
             return PulledLevers(self._database.fail())
         return PulledLevers(self._sim.levers.fail(self._port(service), caller))
+
+    async def fail_writes(self, service: str, like: str) -> Lever:
+        """Such objects are not written."""
+        return PulledLevers(self._sim.levers.fail_writes(self._port(service), like))
 
     async def disturb(
         self, service: str, caller: str | None = None, *, times: int | None = None

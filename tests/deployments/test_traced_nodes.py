@@ -21,7 +21,7 @@ def test_effects_of_live_nodes_are_in_the_history_on_their_own_clock(tmp_path: P
         brokers=1, control_plane="postgres", object_store="s3", traced=("disk", "network")
     )
     with open_process(run, plan) as system:
-        command = " ".join(system._parts.cluster._command("broker-1"))
+        command = " ".join(system._parts.nodes._command("broker-1"))
     run.seal()
     assert "--control-plane" in command
     assert "--store s3://" in command

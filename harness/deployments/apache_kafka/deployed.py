@@ -1,4 +1,4 @@
-"""Apache Kafka as a deployment: from its jars, or from its image by Docker.
+"""Apache Kafka as a deployment: from its jars, or from an image by Docker.
 
 What its nodes said stays in the run folder, below the name of the shard.
 """
@@ -15,6 +15,7 @@ from harness.deployments.apache_kafka.containers import ContainerKafka
 from harness.deployments.apache_kafka.isolated import IsolatedKafka
 from harness.deployments.apache_kafka.remote_folder import RemoteFolder, TieringLevers
 from harness.deployments.deployment import OBJECT_STORE, Deployment, Role
+from harness.deployments.docker.links import limit
 from harness.deployments.live import LiveDeployment
 from harness.deployments.live_levers import LiveLevers
 from harness.deployments.plan import DeploymentPlan
@@ -36,25 +37,20 @@ def kafka_from_jars(
     with (
         ScratchFolder("kafka") as folder,
         IsolatedKafka(plan, logs=_logs(run, shard), data=folder) as kafka,
-        KafkaFromJars(
-            run,
-            kafka,
-            world="process",
-            brokers=plan.broker_ids,
-            links=kafka.links,
-            part=part,
-            shard=shard,
-        ) as deployed,
+        TieredKafka(run, kafka, world="process", part=part, shard=shard) as deployed,
     ):
         yield deployed
 
 
-class KafkaFromJars(LiveDeployment):
+class TieredKafka(LiveDeployment):
     """With the folder that its brokers tier to, as an object store that can be seen and broken."""
 
-    def __init__(self, run: Run, kafka: IsolatedKafka, **named: Any) -> None:
+    def __init__(
+        self, run: Run, kafka: IsolatedKafka | ContainerKafka, *, world: str, **named: Any
+    ) -> None:
         self._remote = RemoteFolder(kafka.remote)
-        super().__init__(run, kafka, **named)
+        brokers = kafka.plan.broker_ids
+        super().__init__(run, kafka, world=world, brokers=brokers, links=kafka.links, **named)
         self.offer("objects", lambda: asyncio.to_thread(self._remote.objects))
 
     def nodes(self, role: Role) -> tuple[str, ...]:
@@ -71,13 +67,10 @@ class KafkaFromJars(LiveDeployment):
 def kafka_from_image(
     run: Run, plan: DeploymentPlan, *, part: int = 0, shard: str | None = None
 ) -> Iterator[Deployment]:
-    """Containers; the links between them are not cut."""
+    """Containers; the kernel cuts the links between them."""
     with (
-        ContainerKafka(plan, logs=_logs(run, shard)) as kafka,
-        LiveDeployment(
-            run, kafka, world="docker", brokers=plan.broker_ids, part=part, shard=shard
-        ) as deployed,
+        ContainerKafka(plan, logs=_logs(run, shard), run=str(run.header["run"])) as kafka,
+        TieredKafka(run, kafka, world="docker", part=part, shard=shard) as deployed,
     ):
-        uncut = "links between containers are not cut yet"
-        deployed.levers.not_offered = dict.fromkeys(("cut", "delay"), uncut)
+        limit(deployed.levers, kafka.links)
         yield deployed
