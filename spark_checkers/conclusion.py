@@ -82,7 +82,7 @@ def held_against_plan(
     judged: Iterable[Judged], plan: RunPlan, skips: Iterable[Skip], windows: Sequence[Landed]
 ) -> tuple[Judged, ...]:
     """The verdicts as they stand once it is known what was run and which faults landed."""
-    judged = tuple(judged)
+    judged, skips = tuple(judged), tuple(skips)
     skipped = {skip.name: skip.reason for skip in skips if skip.what == "part"}
     unproven: dict[str, str] = {}
     for part in plan.parts:
@@ -91,7 +91,7 @@ def held_against_plan(
             of_profile = [j.rule.id for j in judged if j.rule.profile == part.profile]
             void = part.rules if part.scope == "rules" else of_profile
             unproven |= dict.fromkeys(void, f"the fault {fault} did not land")
-    unseen = _unseen(plan.parts, skipped)
+    unseen = _unseen(plan.parts, skipped) | _unasked(judged, skips)
     return tuple(_corrected(one, unproven, unseen) for one in judged)
 
 
@@ -104,6 +104,17 @@ def _unseen(parts: Iterable[Part], skipped: Mapping[str, str]) -> dict[str, str]
         if part.name in skipped
         for rule in part.rules
         if rule not in run
+    }
+
+
+def _unasked(judged: Iterable[Judged], skips: Iterable[Skip]) -> dict[str, str]:
+    """Rules that need a request which the system does not offer, with the reason."""
+    lacking = {skip.name: skip.reason for skip in skips if skip.what == "request"}
+    return {
+        one.rule.id: lacking[request]
+        for one in judged
+        for request in one.rule.requests
+        if request in lacking
     }
 
 

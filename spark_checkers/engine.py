@@ -10,16 +10,37 @@ from __future__ import annotations
 import pickle
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from harness.errors import LabBroken
+from harness.history.ranges import bucket_of_part
 from harness.rules import Key
-from spark_checkers.kernel import NO_ROWS, WHOLE, Kernel, KeyFunction, Row, Shard
-from spark_checkers.sessions import cores_of, spark_session
-from spark_checkers.shard_judge import Asked, Progress, Results, define_views, judge_shard
-from spark_checkers.sharding import shards_within
+from spark_checkers.kernel import (
+    NO_ROWS,
+    WHOLE,
+    Kernel,
+    KeyFunction,
+    Row,
+    Shard,
+    parquet_files,
+)
+from spark_checkers.pace import Pace, Progress
+from spark_checkers.sessions import (
+    collected,
+    cores_of,
+    in_a_sentence,
+    spark_session,
+    tasks_watched,
+)
+from spark_checkers.shard_judge import Asked, Results, define_views, judge_shard
+from spark_checkers.sharding import row_count, shards_of_buckets, shards_within
 from spark_checkers.tasks import Task, judge_task, per_key_task
+
+if TYPE_CHECKING:
+    from harness.history.bulk import Runs
 
 __all__ = ["Engine", "InlineEngine", "Row", "SparkEngine", "open_engine"]
 
@@ -30,6 +51,11 @@ SMALL_ROWS = 250_000
 """Up to so many rows one task is done before others would have begun."""
 ROWS_A_SHARD = 4_000_000
 """So many rows at most, where keys allow it: what a task holds does not grow with the history."""
+ROWS_A_WIDE_SHARD = 16_000_000
+"""The same where keys are not those of the buckets: each shard reads the files of all of them."""
+PARTED_BYTES = 32 * 1024 * 1024
+"""So many bytes of lines are laid out in buckets."""
+BYTES_A_BUCKET = 384 * 1024 * 1024
 
 
 class Engine(Protocol):
@@ -63,6 +89,10 @@ class Engine(Protocol):
     def judge(self, work: Work, progress: Progress) -> Iterator[Results]:
         """The results of each shard for what is asked about it."""
 
+    @property
+    def runs(self) -> Runs | None:
+        """Where ranges of a history are laid out; None for threads of this process."""
+
     def close(self) -> None:
         """Let go of what the engine holds."""
 
@@ -79,6 +109,7 @@ class InlineEngine(_Here):
     """One kernel for all."""
 
     name = "inline"
+    runs = None
 
     def shards(self, tables: Collection[str], key: Key) -> tuple[Shard, ...]:
         """One, whatever the key."""
@@ -105,22 +136,51 @@ class SparkEngine(_Here):
         self, master: str = "local[*]", *, java_home: str | None = None, log: Path | None = None
     ) -> None:
         super().__init__()
-        self._spark = spark_session(master, java_home=java_home, log=log)
-        self._cores = cores_of(self._spark)
-        self._paths: dict[str, Path] = {}
+        # Beside this thread, which hears Ctrl-C: Spark would be torn out of what it asks Java.
+        with ThreadPoolExecutor(1) as beside:
+            starting = partial(spark_session, master, java_home=java_home, log=log)
+            self._spark = beside.submit(starting).result()
+        self.cores = cores_of(self._spark)
+        self._files: dict[str, dict[Path, int]] = {}
+
+    @property
+    def runs(self) -> Runs:
+        """Ranges are laid out in tasks."""
+        return self
+
+    def buckets(self, size: int) -> int:
+        """As many as there will be shards: a kernel reads the files of its own."""
+        return 1 if size < PARTED_BYTES else max(self.cores, size // BYTES_A_BUCKET)
+
+    def map(
+        self,
+        function: Callable[[int], Item],
+        count: int,
+        watch: Callable[[int, int], None] = lambda done, count: None,
+    ) -> Iterator[Item]:
+        """What a function gives for each number, each computed in a task of its own."""
+        yield from self._in_tasks(function, count, watch) if count else ()
 
     def load(self, table: str, path: Path) -> None:
         """Make a Parquet file or folder queryable, here and in tasks."""
         # A worker has a working folder of its own: a relative path might name somebody else's run.
-        self._paths[table] = path.resolve()
+        self._files[table] = {file: row_count(file) for file in parquet_files(path.resolve())}
         super().load(table, path)
 
     def shards(self, tables: Collection[str], key: Key) -> tuple[Shard, ...]:
         """As many as there are cores, more of them if they would be large; one for little."""
-        rows = sum(_row_count(self._paths[table]) for table in tables)
+        files = {table: self._files[table] for table in tables}
+        rows = sum(sum(rows.values()) for rows in files.values())
         if rows <= SMALL_ROWS:
             return (WHOLE,)
-        return shards_within(self, tables, key, max(self._cores, -(-rows // ROWS_A_SHARD)))
+        wanted = max(self.cores, -(-rows // ROWS_A_SHARD))
+        if parted := shards_of_buckets(self, files, key, wanted):
+            return parted
+        wide = max(self.cores, -(-rows // ROWS_A_WIDE_SHARD))
+        return shards_within(self, tables, key, wide if self._in_buckets(tables) else wanted)
+
+    def _in_buckets(self, tables: Collection[str]) -> bool:
+        return any(bucket_of_part(file.name) for table in tables for file in self._files[table])
 
     def shards_of_histories(
         self, tables: Collection[str], numbers: Sequence[int]
@@ -129,15 +189,14 @@ class SparkEngine(_Here):
         starts = sorted(
             {
                 (int(file.stem.rpartition("-")[2]), file.name)
-                for path in map(self._paths.__getitem__, tables)
-                if path.is_dir()
-                for file in path.glob("*.parquet")
-                if file.name != NO_ROWS
+                for files in map(self._files.__getitem__, tables)
+                for file in files
+                if file.name != NO_ROWS and "-" in file.stem
             }
         )
         if len(starts) <= 1:
             return [(WHOLE, list(numbers))]
-        shards: list[tuple[list[str], list[int]]] = [([], []) for _ in range(self._cores)]
+        shards: list[tuple[list[str], list[int]]] = [([], []) for _ in range(self.cores)]
         first = [start for start, _ in starts]
         for at, (_, name) in enumerate(starts):
             shards[at % len(shards)][0].append(name)
@@ -151,32 +210,42 @@ class SparkEngine(_Here):
         """The results of each shard, judged in a task of its own."""
         progress(f"judging {len(work)} shards" if len(work) > 1 else "judging")
         tasks = [
-            Task({table: self._paths[table] for table in asked.reads}, shard)
+            Task({table: [*self._files[table]] for table in asked.reads}, shard)
             for shard, asked in work
         ]
         asked = [asked for _, asked in work]
         judges = partial(judge_task, tasks, asked)
-        yield from self._in_tasks(judges, len(work))
+        yield from self._in_tasks(judges, len(work), Pace(progress, "shards judged"))
 
     def per_key(
         self, table: str, key: Sequence[str], function: KeyFunction, where: str = "TRUE"
     ) -> list[Row]:
         """Keys are spread over tasks by their hash."""
-        path = self._paths[table]
-        tasks = 1 if _row_count(path) <= SMALL_ROWS else self._cores
-        task = Task({table: path}, WHOLE)
+        files = self._files[table]
+        tasks = 1 if sum(files.values()) <= SMALL_ROWS else self.cores
+        task = Task({table: [*files]}, WHOLE)
         shares = [f"({where}) AND hash({', '.join(key)}) % {tasks} = {n}" for n in range(tasks)]
         search = partial(per_key_task, task, table, tuple(key), function, shares)
         found = self._in_tasks(search, tasks)
         rows = [row for part in found for row in part]
         return sorted(rows, key=lambda row: [(row[name] is None, row[name]) for name in key])
 
-    def _in_tasks(self, function: Callable[[int], Item], count: int) -> list[Item]:
+    def _in_tasks(
+        self,
+        function: Callable[[int], Item],
+        count: int,
+        watch: Callable[[int, int], None] = lambda done, count: None,
+    ) -> list[Item]:
         """What a function gives for each number, each computed in a task of its own."""
         frame = self._spark.range(0, count, 1, count).mapInArrow(
             partial(_in_arrow, function), "number bigint, result binary"
         )
-        found = {int(row["number"]): pickle.loads(row["result"]) for row in frame.collect()}
+        with tasks_watched(self._spark, lambda done: watch(done, count)):
+            try:
+                rows = collected(self._spark, frame)
+            except Exception as cause:
+                raise LabBroken(f"a task of Spark failed: {in_a_sentence(cause)}") from cause
+        found = {int(row["number"]): pickle.loads(row["result"]) for row in rows}
         return [found[number] for number in range(count)]
 
 
@@ -188,14 +257,6 @@ def _in_arrow(function: Callable[[int], object], batches: Iterator[Any]) -> Iter
         for number in batch.column(0).to_pylist():
             result = pickle.dumps(function(number))
             yield pyarrow.record_batch({"number": [number], "result": [result]})
-
-
-def _row_count(path: Path) -> int:
-    """How many rows a Parquet file or folder of this machine holds."""
-    from pyarrow import parquet
-
-    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-    return sum(int(parquet.read_metadata(file).num_rows) for file in files)
 
 
 def open_engine(

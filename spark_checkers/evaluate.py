@@ -14,8 +14,9 @@ from dataclasses import replace
 from harness.rules import Finding, Key, Rule, RuleResult
 from spark_checkers.engine import Engine
 from spark_checkers.kernel import Shard
+from spark_checkers.pace import Progress
 from spark_checkers.places import ALONE, HistoryBatch
-from spark_checkers.shard_judge import FINDINGS_KEPT, Asked, Progress, Results
+from spark_checkers.shard_judge import FINDINGS_KEPT, Asked, Results
 from spark_checkers.view_catalogue import key_of
 
 __all__ = ["FINDINGS_KEPT", "Progress", "evaluate", "evaluate_each"]

@@ -16,7 +16,7 @@ from typing import Any
 
 from harness import __version__
 from harness.errors import UsageError
-from harness.history import Run, read_history, write_tables
+from harness.history import Run, read_history
 from harness.history.evidence import contradictions
 from harness.history.plan import RunPlan, Skip
 from harness.rules import Brokers, Catalogue, Conclusion, Judgement
@@ -33,7 +33,7 @@ from spark_checkers.conclusion import (
     waivers,
 )
 from spark_checkers.engine import Engine
-from spark_checkers.judge_history import judge_history
+from spark_checkers.judge_history import judge_history, lay_out_on
 from spark_checkers.placing import placed_in_time
 
 REFERENCE = "reference"
@@ -57,7 +57,7 @@ def judge(
         run.seal()
     history = read_history(run.history)
     header = history.header or run.header
-    made = write_tables(history, tables or folder / "tables")
+    made = lay_out_on(engine, history, tables or folder / "tables", progress)
     for name in _OF_THE_RUN:
         engine.load(name, made[name])
     plan, lacks = _plan_of(engine, header, catalogue)

@@ -14,10 +14,12 @@ from harness.history import (
     read_history,
     write_tables,
 )
+from harness.history.ranges import is_whole
 from harness.rules import Judged, Judgement, Rule, RuleResult, Verdict
 from spark_checkers.circumstances import circumstances_of
 from spark_checkers.engine import Engine
 from spark_checkers.evaluate import FINDINGS_KEPT, evaluate
+from spark_checkers.pace import Pace, Progress
 from spark_checkers.view_catalogue import base_tables
 
 
@@ -44,9 +46,8 @@ def judge_history(
     it was made are those given and those that it shows itself.
     """
     rules = list(rules)
-    progress("building tables")
     if isinstance(tables, Path):
-        tables = write_tables(history, tables)
+        tables = lay_out_on(engine, history, tables, progress)
     problems = [str(problem) for problem in (*history.problems, *tables.problems)]
     loaded = load_tables(engine, rules, tables.__getitem__, reference=reference)
     progress(f"judging {len(rules)} rules on {engine.name}")
@@ -69,6 +70,15 @@ def judge_history(
     )
 
 
+def lay_out_on(
+    engine: Engine, history: History, folder: Path, progress: Progress = lambda text: None
+) -> Written:
+    """The tables of a history in a folder, laid out where the engine runs."""
+    progress("building tables")
+    watch = Pace(progress, "ranges laid out")
+    return write_tables(history, folder, runs=engine.runs, watch=watch)
+
+
 _SUBSCRIBED = "SELECT 1 AS one FROM assignments WHERE f = 'subscribe' LIMIT 1"
 
 
@@ -81,6 +91,8 @@ def load_tables(
     needed = base_tables(read) | {"fault_windows"}
     for name in sorted(needed):
         path = path_of(name)
+        if not is_whole(path):
+            raise HistoryUnreadable(f"{path} is not whole: a file of the table is gone or damaged")
         if missing := _missing_columns(name, path):
             raise HistoryUnreadable(f"{path} is no table {name}: it lacks {', '.join(missing)}")
         try:

@@ -8,7 +8,7 @@ that a query asks for, and runs one Python function for each key.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -18,6 +18,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from harness.history import TABLES
+from harness.history.ranges import bucket_of_part
 from spark_checkers.sessions import duckdb_connection
 
 Row = dict[str, Any]
@@ -30,11 +31,14 @@ class Shard:
     """A part of the tables that keeps some key whole: some logs, or the files of some histories.
 
     Rows that are about no log (`topic` or `partition` is null) concern every log, so they are in
-    every shard of logs; they are counted in the `first` one.
+    every shard of logs; they are counted in the `first` one. Where tables were laid out in
+    `buckets` of logs, those named are the shard's whole, and `logs` says of the other files which
+    rows belong to it.
     """
 
     logs: tuple[Log, ...] | None = None
     files: tuple[str, ...] | None = None
+    buckets: tuple[int, ...] | None = None
     first: bool = True
 
 
@@ -76,13 +80,23 @@ class Kernel:
 
     def load(self, table: str, path: Path) -> None:
         """Make a Parquet file or folder queryable under a name, as far as it is in the shard."""
+        self.load_files(table, parquet_files(path))
+
+    def load_files(self, table: str, files: Sequence[Path]) -> None:
+        """The same of the files that a table has: one that is gone is missed, not passed over."""
         self.defined.clear()
         about_logs = {"topic", "partition"} <= {column.name for column in TABLES[table].columns}
         kept = _OF_SHARD if self.shard.logs is not None and about_logs else ""
-        files = ", ".join(_quoted(file) for file in self._files(path))
-        self._db.execute(
-            f"CREATE OR REPLACE VIEW {table} AS SELECT t.* FROM read_parquet([{files}]) t {kept}"
-        )
+        files, whole = self._own(files), []
+        if self.shard.buckets is not None:
+            parted = {file: bucket_of_part(file.name) for file in files}
+            files = [file for file, bucket in parted.items() if bucket is None]
+            whole = [
+                f for f, bucket in parted.items() if bucket and bucket[0] in self.shard.buckets
+            ]
+        parts = [f"SELECT t.* FROM {parquet_of(files)} t {kept}"] if files else []
+        parts += [f"SELECT * FROM {parquet_of(whole)}"] if whole else []
+        self._db.execute(f"CREATE OR REPLACE VIEW {table} AS {' UNION ALL '.join(parts)}")
 
     def define(self, view: str, sql: str, *, shared: bool) -> None:
         """Define a view; a shared one is computed once."""
@@ -114,14 +128,11 @@ class Kernel:
         """Let go of what the kernel holds."""
         self._db.close()
 
-    def _files(self, path: Path) -> list[Path]:
-        if not path.is_dir():
-            return [path]
-        found = sorted(path.glob("*.parquet"))
+    def _own(self, files: Sequence[Path]) -> list[Path]:
         if self.shard.files is None:
-            return found
+            return list(files)
         # One file at least, so that the table has its columns.
-        return [f for f in found if f.name in self.shard.files or f.name == NO_ROWS]
+        return [f for f in files if f.name in self.shard.files or f.name == NO_ROWS]
 
     def _rows(self, sql: str) -> Iterator[Row]:
         cursor = self._db.execute(sql)
@@ -135,8 +146,15 @@ NO_ROWS: Final = "none.parquet"
 """The file without rows that every folder of a table has."""
 
 
-def _quoted(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"
+def parquet_files(path: Path) -> list[Path]:
+    """The files of a table, which is a folder of them, or one."""
+    return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+
+
+def parquet_of(files: Iterable[Path]) -> str:
+    """Parquet files as a table of a query."""
+    quoted = ("'" + str(file).replace("'", "''") + "'" for file in files)
+    return f"read_parquet([{', '.join(quoted)}])"
 
 
 def _answer(rows: Callable[[str], list[Row]], sql: str) -> list[Row] | Exception:

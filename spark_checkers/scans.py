@@ -38,12 +38,14 @@ class Scan:
         return max(claim.judge.evidence for claim in self.claims) or self.table
 
     def _source(self, table: str) -> str:
-        """The rows, each with a column for every set of excuses that says whether it is excused."""
-        kinds = self._kinds()
-        if not kinds and self.of_no_log:
+        """The rows, each with a column for every set of excuses that says whether it is excused,
+        and for every set of topics whether it is about one of them."""
+        kinds, topics = self._kinds(), self._topics()
+        if not kinds and not topics and self.of_no_log:
             return f"{table} AS t"
-        excused = (f", {_excused(kind)} AS excused_{n}" for n, kind in enumerate(kinds))
-        judged = f"SELECT judged.*{''.join(excused)} FROM {table} AS judged"
+        more = [f", {_excused(kind)} AS excused_{n}" for n, kind in enumerate(kinds)]
+        more += [f", topic IN (SELECT topic FROM {one}) AS among_{one}" for one in topics]
+        judged = f"SELECT judged.*{''.join(more)} FROM {table} AS judged"
         return f"({judged}{'' if self.of_no_log else f' WHERE {OF_A_LOG}'}) AS t"
 
     @property
@@ -109,10 +111,16 @@ class Scan:
     def _kinds(self) -> list[tuple[str, ...]]:
         return [*dict.fromkeys(claim.excuses for claim in self.claims if claim.excuses)]
 
+    def _topics(self) -> list[str]:
+        return [*dict.fromkeys(claim.judge.among for claim in self.claims if claim.judge.among)]
+
     def _when(self, claim: Claim) -> str:
-        if not claim.excuses:
-            return f"({claim.judge.when})"
-        return f"(({claim.judge.when}) AND NOT excused_{self._kinds().index(claim.excuses)})"
+        found = f"({claim.judge.when})"
+        if claim.judge.among:
+            found = f"({found} AND among_{claim.judge.among})"
+        if claim.excuses:
+            found = f"({found} AND NOT excused_{self._kinds().index(claim.excuses)})"
+        return found
 
     def _violated(self, claim: Claim) -> str:
         return f"({self._when(claim)} AND NOT coalesce(({claim.judge.holds}), FALSE))"

@@ -16,6 +16,7 @@ from typing import Any
 
 from harness.history import History, Problem, write_tables
 from harness.history.independent import by_key
+from harness.rules import LEGAL_PREFIX
 from harness.sut import UsageError
 from spark_checkers.engine import Engine, Row
 from spark_checkers.linearizability import MODELS, search_rows
@@ -61,6 +62,7 @@ def search_history(
     for kind, rows in (("not-linearizable", bad), ("search-budget-exhausted", unknown)):
         if rows:
             first = {"key": rows[0]["key"], "op": rows[0]["op"], "why": rows[0]["explanation"]}
+            first[LEGAL_PREFIX] = rows[0]["prefix"]
             anomalies.append({"type": kind, "count": len(rows), "first": first})
     return {
         "valid": None if damaged else False if bad else None if unproven else True,

@@ -21,13 +21,15 @@ from __future__ import annotations
 import atexit
 import os
 import re
+import signal
 import socket
 import sys
 import threading
 import time
 import weakref
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -49,6 +51,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _SHIPPED = ("harness", "spark_checkers")
 _ANSWER_S = 5.0
 _WORKERS_S = 60.0
+_LOOK_S = 0.5
 
 # Spark takes these only before it starts; a Connect server has its own.
 _AT_START = {
@@ -107,6 +110,42 @@ def cores_of(session: Any) -> int:
     return max(2, int(context.defaultParallelism)) if context is not None else CONNECT_TASKS
 
 
+def collected(session: Any, frame: Any) -> list[Any]:
+    """The rows of a frame. Ctrl-C is heard while they are waited for, and ends their job."""
+    with ThreadPoolExecutor(1) as beside:
+        rows = beside.submit(frame.collect)
+        try:
+            found: list[Any] = rows.result()
+            return found
+        except KeyboardInterrupt:
+            context = getattr(session, "_sc", None)
+            (session.interruptAll if context is None else context.cancelAllJobs)()
+            raise
+
+
+@contextmanager
+def tasks_watched(session: Any, watch: Callable[[int], None]) -> Iterator[None]:
+    """Tell how many tasks of the job in the block are done, where the session knows."""
+    context: Any = getattr(session, "_sc", None)
+    over = threading.Event()
+
+    def look() -> None:
+        tracker = context.statusTracker()
+        while not over.wait(_LOOK_S):
+            stages = map(tracker.getStageInfo, tracker.getActiveStageIds())
+            watch(sum(stage.numCompletedTasks for stage in stages if stage is not None))
+
+    looking = threading.Thread(target=look, name="tasks-watched", daemon=True)
+    if context is not None:
+        looking.start()
+    try:
+        yield
+    finally:
+        over.set()
+        if context is not None:
+            looking.join()
+
+
 @cache
 def _connected(url: str) -> Any:
     from pyspark.sql.connect.session import SparkSession
@@ -143,13 +182,35 @@ def _started(master: str, java_home: str | None, log: Path | None) -> Any:
     conf = SparkConf(loadDefaults=False).setAll([*settings.items()])
     with _told_in_a_sentence(master), (log or Path(os.devnull)).open("ab") as chatter:
         launch: Any = launch_gateway
-        context = SparkContext(conf=conf, gateway=launch(conf, {"stderr": chatter}))
+        with _interrupted_as_before():
+            context = SparkContext(conf=conf, gateway=launch(conf, {"stderr": chatter}))
         context.setLogLevel("ERROR")
         session = SparkSession(context)
     if not master.startswith("local"):
         _some_worker_came(session, master)
         session.sparkContext.addPyFile(str(_our_packages()))
     return session
+
+
+@contextmanager
+def _interrupted_as_before() -> Iterator[None]:
+    """Spark answers Ctrl-C by asking Java to cancel jobs, in the middle of whatever it was asking.
+    Here it is answered where rows are waited for (`collected`)."""
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, handler)
+
+
+def in_a_sentence(cause: BaseException) -> str:
+    """What went wrong in a task: the last line of what Python said there, or the first of Java."""
+    lines = str(cause).strip().splitlines()
+    traces = [n for n, line in enumerate(lines) if line.startswith("Traceback (most recent call")]
+    raised = (line for line in lines[traces[-1] + 1 :] if line.strip()) if traces else iter(lines)
+    found = (line for line in raised if not traces or not line.startswith((" ", "\t")))
+    return next(found, type(cause).__name__).strip()
 
 
 @contextmanager

@@ -21,10 +21,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from string import Formatter
 
-from harness.rules import Cycles, Finding, Holds, Judge, Rule, RuleResult, Search
+from harness.rules import LEGAL_PREFIX, Cycles, Finding, Holds, Judge, Rule, RuleResult, Search
 from spark_checkers.cycle_rules import broken_result, judge_cycles, nothing_transacted
 from spark_checkers.kernel import Kernel, Row
 from spark_checkers.linearizability import LinearizabilityError, search_rows
+from spark_checkers.pace import Pace, Progress
 from spark_checkers.places import HistoryBatch, place_of
 from spark_checkers.scans import OF_A_LOG, Claim, Scan
 from spark_checkers.view_catalogue import (
@@ -37,7 +38,6 @@ from spark_checkers.view_catalogue import (
 
 FINDINGS_KEPT = 9
 UNUSABLE = "unusable"
-Progress = Callable[[str], None]
 Results = dict[int, list[RuleResult]]
 _BROKEN_ASSUMPTIONS = "SELECT DISTINCT assumption FROM fault_windows WHERE assumption IS NOT NULL"
 
@@ -130,8 +130,9 @@ def _count_all(kernel: Kernel, scans: list[Scan], progress: Progress) -> _Counte
     counted: _Counted = []
     spoiled: list[Scan] = []
     answers = kernel.answers([scan.counts for scan in scans])
+    pace = Pace(progress, "groups of rules judged")
     for done, (scan, answer) in enumerate(zip(scans, answers, strict=True), start=1):
-        progress(f"{done} of {len(scans)} groups of rules, last {scan.table}")
+        pace(done, len(scans))
         try:
             if isinstance(answer, Exception):
                 raise answer
@@ -235,7 +236,7 @@ def _search_result(rule_id: str, rows: list[Row], kept: int) -> RuleResult:
 
 def _search_key(rows: list[Row], *, model: str) -> list[Row]:
     """Search one key; what cannot be searched is a result too, and no harm to other keys."""
-    nothing = {"op": None, "operations": 0, "explored": 0, "verdict": UNUSABLE}
+    nothing: Row = {"op": None, "operations": 0, "explored": 0, "prefix": [], "verdict": UNUSABLE}
     try:
         return search_rows(rows, model=model)
     except LinearizabilityError as error:
@@ -257,4 +258,5 @@ def _search_finding(rule_id: str, row: Row) -> Finding:
         topic=row["topic"],
         partition=int(row["partition"]),
         seen=str(row["explanation"]),
+        shown={LEGAL_PREFIX: row["prefix"]},
     )

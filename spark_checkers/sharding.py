@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from typing import Final
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 from harness.history import TABLES
+from harness.history.ranges import bucket_of, bucket_of_part
 from harness.rules import Key
-from spark_checkers.kernel import WHOLE, Kernel, Log, Shard
+from spark_checkers.kernel import WHOLE, Kernel, Log, Shard, parquet_of
+
+Item = TypeVar("Item", bound=Any)
 
 _NAMED_BY: Final[Mapping[Key, str]] = {
     Key.TRANSACTION: "transaction",
@@ -28,7 +33,65 @@ def shards_within(
     parts = logs_together(kernel, tables, key)
     if len(parts) <= 1:
         return (WHOLE,)
-    return _packed(parts, min(wanted, len(parts)))
+    packed = _packed(parts, min(wanted, len(parts)))
+    return tuple(
+        Shard(logs=tuple(sorted(held)), first=number == 0) for number, held in enumerate(packed)
+    )
+
+
+def shards_of_buckets(
+    kernel: Kernel, files: Mapping[str, Mapping[Path, int]], key: Key, wanted: int
+) -> tuple[Shard, ...] | None:
+    """At most so many shards of the buckets in which logs were laid out; None if they were not, or
+    if some key would not be whole.
+
+    `files` are those of each table, with how many rows are in them. Of what was not laid out in
+    buckets the logs are looked up: that is little.
+    """
+    rows: Counter[int] = Counter()
+    count, rest = 1, {}
+    for table, held in files.items():
+        for file in held:
+            if found := bucket_of_part(file.name):
+                count = found[1]
+                rows[found[0]] += held[file]
+            elif table in _about_logs([table]):
+                rest[table] = file
+    if count == 1 or key in (Key.TOPIC, Key.HISTORY):
+        return None
+    logs: dict[int, list[Log]] = {}
+    for topic, partition in _logs_in(kernel, rest.values()):
+        logs.setdefault(bucket_of(topic, partition, count), []).append((topic, partition))
+    sizes: dict[tuple[int, ...], int] = {(bucket,): rows[bucket] for bucket in range(count)}
+    packed = _packed(sizes, min(wanted, count))
+    shard_of = {bucket: number for number, held in enumerate(packed) for bucket in held}
+    for together in [] if key is Key.PARTITION else _named_alike(kernel, files, key):
+        if len({shard_of[bucket_of(*log, count)] for log in together}) > 1:
+            return None
+    return tuple(
+        Shard(
+            buckets=tuple(sorted(held)),
+            logs=tuple(sorted(log for bucket in held for log in logs.get(bucket, ()))),
+            first=number == 0,
+        )
+        for number, held in enumerate(packed)
+    )
+
+
+def _logs_in(kernel: Kernel, files: Iterable[Path]) -> list[Log]:
+    read = " UNION ".join(
+        f"SELECT topic, partition FROM {parquet_of([file])}"
+        " WHERE topic IS NOT NULL AND partition IS NOT NULL"
+        for file in files
+    )
+    return [(row["topic"], row["partition"]) for row in kernel.rows(read)] if read else []
+
+
+def row_count(file: Path) -> int:
+    """How many rows a Parquet file of this machine holds."""
+    from pyarrow import parquet
+
+    return int(parquet.read_metadata(file).num_rows)
 
 
 def logs_together(kernel: Kernel, tables: Collection[str], key: Key) -> dict[tuple[Log, ...], int]:
@@ -38,18 +101,16 @@ def logs_together(kernel: Kernel, tables: Collection[str], key: Key) -> dict[tup
     return {part: sum(rows[log] for log in part) for part in parts}
 
 
-def _packed(parts: Mapping[tuple[Log, ...], int], wanted: int) -> tuple[Shard, ...]:
+def _packed(parts: Mapping[tuple[Item, ...], int], wanted: int) -> list[list[Item]]:
     """The parts in so many shards: the largest first, each to the shard that has least so far."""
     sized = sorted(((size, part) for part, size in parts.items()), reverse=True)
     least: list[tuple[int, int]] = [(0, number) for number in range(wanted)]
-    logs: list[list[Log]] = [[] for _ in range(wanted)]
+    packed: list[list[Item]] = [[] for _ in range(wanted)]
     for size, part in sized:
         held, number = heapq.heappop(least)
-        logs[number] += part
+        packed[number] += part
         heapq.heappush(least, (held + size, number))
-    return tuple(
-        Shard(logs=tuple(sorted(held)), first=number == 0) for number, held in enumerate(logs)
-    )
+    return packed
 
 
 def _columns(table: str) -> set[str]:
@@ -83,6 +144,11 @@ def _kept_together(
         for log in rows:
             topics.setdefault(log[0], []).append(log)
         return list(topics.values())
+    return _named_alike(kernel, tables, key)
+
+
+def _named_alike(kernel: Kernel, tables: Collection[str], key: Key) -> list[list[Log]]:
+    """The logs of each name that several of them have in common."""
     column = _NAMED_BY.get(key)
     naming = [table for table in _about_logs(tables) if column in _columns(table)]
     if not naming:
@@ -98,7 +164,7 @@ def _kept_together(
         f" ORDER BY topic, partition) AS logs FROM ({named}) named GROUP BY name) sets"
         " WHERE len(logs) > 1"
     )
-    return [[(log["topic"], log["partition"]) for log in row["logs"]] for row in sets]
+    return [[(str(log["topic"]), int(log["partition"])) for log in row["logs"]] for row in sets]
 
 
 def _components(logs: Iterable[Log], together: Iterable[list[Log]]) -> list[tuple[Log, ...]]:

@@ -15,15 +15,15 @@ from spark_checkers.shard_judge import Asked, Results, judge_shard
 class Task:
     """Where a task finds its tables, and which part of them is its own."""
 
-    paths: Mapping[str, Path]
+    files: Mapping[str, Sequence[Path]]
     shard: Shard
 
     def opened(self) -> Kernel:
         """A kernel on one core: other tasks have the others."""
         memory = f"{max(1, 50 // (os.cpu_count() or 1))}%"
         kernel = Kernel(self.shard, threads=1, memory=memory)
-        for table, path in self.paths.items():
-            kernel.load(table, path)
+        for table, files in self.files.items():
+            kernel.load_files(table, files)
         return kernel
 
 

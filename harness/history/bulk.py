@@ -1,87 +1,307 @@
 """Silver tables of a sealed history without a Python object for each line.
 
-Plain lines are read and laid out by DuckDB (`bulk_reader`, `bulk_rows`), all others by `rows`. The
+The history is cut into ranges, which are laid out side by side (`ranges`), in threads of this
+process or wherever `Runs` puts them. Here they are joined: a range must begin with the index that
+is due, a process must not invoke what it began in a range before, a send must be the only one of
+its name. What fails this, and what is not plain, is laid out by `rows`, one line at a time. The
 tables, and what is told about lines that cannot be used, are those that `rows` alone would make of
-the history; only the order of the rows in a file is another.
+the history; only the order of the rows in a table is another.
 """
 
 from __future__ import annotations
 
-import errno
-from collections.abc import Mapping
+import os
+import shutil
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from tempfile import TemporaryDirectory
+from typing import BinaryIO, Final, Protocol, TypeVar
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from harness.scratch import ScratchFolder
-
-from .bulk_reader import TooMuch, read_bulk
-from .bulk_rows import BULK_TABLES, bulk_query, lay_out_bulk
 from .errors import HistoryUnreadable
+from .files import open_regular
 from .history import History, Pass
+from .lines import MAX_LINE_BYTES, Event, LineFeed, decode
 from .problems import Problem, ProblemLog
+from .range_lines import fingerprint
+from .ranges import (
+    BULK_TABLES,
+    RANGE_BYTES,
+    JoinedRange,
+    LayOut,
+    Range,
+    TooMuch,
+    cut,
+    discard,
+    framed,
+    lay_out_range,
+    retried_sends,
+    sends_file,
+    write_part,
+)
+from .reader import Reading
 from .silver import arrow_schema, lay_out
 from .tables import TABLES
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+Item = TypeVar("Item")
 
-_ROWS_A_GROUP: Final = 122_880
+OTHERS_HELD: Final = 200_000
+"""So many lines that are not plain are held in memory; beyond, the history is read by lines."""
+MOST_RANGES: Final = 64
+"""More lines make ranges longer, not more: each has files of its own in every table and bucket."""
+_HASHED_AT_ONCE: Final = 4 * 1024 * 1024
+
+
+Watch = Callable[[int, int], None]
+"""Told how many of how many ranges are done."""
+
+
+def unwatched(done: int, count: int) -> None:
+    """Told to none."""
+
+
+class Runs(Protocol):
+    """Where ranges are laid out."""
+
+    cores: int
+
+    def buckets(self, size: int) -> int:
+        """Into how many buckets by log the rows of so many bytes of lines are parted."""
+
+    def map(
+        self, function: Callable[[int], Item], count: int, watch: Watch = unwatched
+    ) -> Iterator[Item]:
+        """What a function gives for each number, in their order; how far it is goes to `watch`."""
+
+
+class Threads:
+    """In this process."""
+
+    def __init__(self) -> None:
+        """One for each core."""
+        self.cores = len(os.sched_getaffinity(0))
+
+    def buckets(self, size: int) -> int:
+        """One: all rows are read by one kernel."""
+        return 1
+
+    def map(
+        self, function: Callable[[int], Item], count: int, watch: Watch = unwatched
+    ) -> Iterator[Item]:
+        """Side by side, no more of them at once than there are cores."""
+        pool = ThreadPoolExecutor(self.cores)
+        try:
+            for done, found in enumerate(pool.map(function, range(count)), start=1):
+                watch(done, count)
+                yield found
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def write_bulk_tables(
-    history: History, path: Path, targets: Mapping[str, Path]
+    history: History,
+    path: Path,
+    targets: Mapping[str, Path],
+    *,
+    runs: Runs | None = None,
+    watch: Watch = unwatched,
 ) -> list[Problem] | None:
     """Write some tables of the history in a file; what could not be laid out.
 
-    None if the history has too much in it that has to be read line by line: nothing is written.
+    Tables with rows from plain lines become folders of Parquet files. None if the history has too
+    much in it that has to be read line by line: nothing is written.
     """
-    with (
-        ScratchFolder("lay-out") as scratch,
-        duckdb.connect(":memory:", config={"temp_directory": str(scratch)}) as db,
-    ):
-        # Its bar would be drawn into whatever is printed.
-        db.execute("SET enable_progress_bar_print = false")
-        return _write(history, path, targets, db)
-
-
-def _write(
-    history: History, path: Path, targets: Mapping[str, Path], db: DuckDBPyConnection
-) -> list[Problem] | None:
+    runs = runs or Threads()
+    size = path.stat().st_size
+    bulk = {name: targets[name] for name in BULK_TABLES if name in targets}
     passed = Pass(log=ProblemLog(file=history.name))
     try:
-        read = read_bulk(path, passed, db)
-        rest, started = lay_out_bulk(read, path, db, index_ordered=history.index_ordered)
+        for folder in bulk.values():
+            folder.mkdir()
+        # Beside the tables: workers of a cluster see nothing else of this machine.
+        with TemporaryDirectory(dir=next(iter(targets.values())).parent, suffix=".tmp") as scratch:
+            how = LayOut(
+                path=path,
+                targets=bulk,
+                scratch=Path(scratch),
+                index_ordered=history.index_ordered,
+                buckets=runs.buckets(size),
+            )
+            joined = _Joined(how, Reading(path, passed), runs)
+            joined.read(watch)
     except TooMuch:
+        for folder in bulk.values():
+            shutil.rmtree(folder, ignore_errors=True)
         return None
-    except OSError as cause:
-        raise HistoryUnreadable(f"cannot read {path}: {cause.strerror}") from cause
     history.settle(passed)
+    return _write_rest(history, joined, targets)
+
+
+def _write_rest(history: History, joined: _Joined, targets: Mapping[str, Path]) -> list[Problem]:
+    """What is laid out one by one, beside what the ranges wrote."""
     groups: dict[str, list[pa.Table]] = {name: [] for name in TABLES}
     problems = lay_out(
-        history, lambda table: groups[table.name].append, events=rest, started=started
+        history,
+        lambda table: groups[table.name].append,
+        events=joined.rest,
+        started=joined.started,
     )
     for name, target in targets.items():
         rows = pa.concat_tables([arrow_schema(TABLES[name]).empty_table(), *groups[name]])
         if name in BULK_TABLES:
-            _copy(db, name, rows, target)
+            write_part(rows, target / REST, joined.rows(name) + rows.num_rows)
+            for left in target.glob("*.part"):
+                left.unlink(missing_ok=True)
         else:
             pq.write_table(rows, target)
     return problems
 
 
-def _copy(db: DuckDBPyConnection, name: str, rows: pa.Table, target: Path) -> None:
-    """Rows from plain lines and those laid out one by one, as a Parquet file."""
-    db.register("one_by_one", rows)
-    file = str(target).replace("'", "''")
-    union = f"{bulk_query(name)} UNION ALL SELECT * FROM one_by_one"
-    try:
-        db.execute(f"COPY ({union}) TO '{file}' (FORMAT parquet, ROW_GROUP_SIZE {_ROWS_A_GROUP})")
-    except duckdb.IOException as cause:
-        number = errno.ENOSPC if "No space left" in str(cause) else errno.EIO
-        raise OSError(number, str(cause).splitlines()[0]) from cause
-    finally:
-        db.unregister("one_by_one")
+REST: Final = "rest.parquet"
+"""The part of a table that was laid out line by line; there is one, also without rows."""
+
+
+class _Joined:
+    """The ranges of a file, joined in their order."""
+
+    def __init__(self, how: LayOut, reading: Reading, runs: Runs) -> None:
+        self._how = how
+        self._reading = reading
+        self._runs = runs
+        self.rest: list[Event] = []
+        self.started: dict[str, int] = {}
+        self._open: set[int] = set()
+        self._sound: list[tuple[int, Range]] = []
+        self._left_out: dict[Range, set[int]] = {}
+        self._rows: dict[Range, Mapping[str, int]] = {}
+
+    def rows(self, table: str) -> int:
+        """How many rows the ranges wrote into a table."""
+        return sum(rows[table] for rows in self._rows.values())
+
+    def read(self, watch: Watch) -> None:
+        """Lay all ranges out, and gather what has to be laid out one by one."""
+        path = self._how.path
+        try:
+            with ThreadPoolExecutor(1) as beside, open_regular(path, buffering=0) as file:
+                hashed = beside.submit(_hashed, path)
+                start, end, size = framed(file)
+                self._by_line(_read(file, 0, start).split(b"\n")[:-1])
+                self._join([*cut(path, start, end, max(RANGE_BYTES, size // MOST_RANGES))], watch)
+                *last, torn = _read(file, end, size).split(b"\n")
+                self._by_line(last)
+                if torn:
+                    self._line(torn, whole=False)
+                self._reading.finish(hashed.result(), torn=bool(torn))
+        except OSError as cause:
+            raise HistoryUnreadable(f"cannot read {path}: {cause.strerror}") from cause
+        self._leave_out_retried()
+        self.rest.sort(key=lambda event: int(event["index"]))
+
+    def _join(self, ranges: Sequence[Range], watch: Watch) -> None:
+        laid_out = self._runs.map(partial(_numbered, self._how, ranges), len(ranges), watch)
+        for range_, found in zip(ranges, laid_out, strict=True):
+            if found.sound and found.first_index == self._reading.next_index:
+                self._join_sound(range_, found)
+            else:
+                discard(self._how, range_)
+                self._by_line(range_.read(self._how.path).split(b"\n")[:-1])
+
+    def _join_sound(self, range_: Range, found: JoinedRange) -> None:
+        self._reading.pass_over(found.lines)
+        self._sound.append((found.first_index, range_))
+        self._rows[range_] = found.rows
+        for raw in found.rest:
+            self._hold(decode(raw))
+        for clock, moment in found.started.items():
+            self.started.setdefault(clock, moment)
+        for process, first, other, begins, ends in found.edges:
+            if begins and other >= 0 and process in self._open:
+                self._leave_out(first)
+            (self._open.add if ends else self._open.discard)(process)
+
+    def _leave_out(self, op: int) -> None:
+        """Let an operation that a range laid out be laid out with the rest."""
+        place = bisect_right(self._sound, op, key=lambda sound: sound[0]) - 1
+        self._left_out.setdefault(self._sound[place][1], set()).add(op)
+
+    def _leave_out_retried(self) -> None:
+        """Leave out what is not the only attempt of its send, and lay those ranges out again."""
+        files = [sends_file(self._how, range_) for _, range_ in self._sound]
+        one_by_one = [fingerprint(name) for name in map(_sent, self.rest) if name is not None]
+        # What the ranges name, and once more what is laid out one by one: so that is tried twice.
+        shares = max(1, min(self._runs.cores, len(files) // 8))
+        again = partial(retried_sends, files, one_by_one, shares)
+        for ops in self._runs.map(again, shares) if files else ():
+            for op in ops:
+                self._leave_out(op)
+        parted = [*self._left_out.items()]
+        for range_, _ in parted:
+            discard(self._how, range_)
+        laid_out = self._runs.map(partial(_again, self._how, parted), len(parted))
+        for (range_, left_out), found in zip(parted, laid_out, strict=True):
+            self._rows[range_] = found.rows
+            lines = {*left_out, *found.parted}
+            for event in map(decode, found.rest):
+                if event["index"] in lines:
+                    self._hold(event)
+
+    def _by_line(self, lines: Sequence[bytes]) -> None:
+        for raw in lines:
+            self._line(raw, whole=True)
+
+    def _line(self, raw: bytes, *, whole: bool) -> None:
+        event = self._reading.line(raw, suspect=None, whole=whole)
+        if event is None:
+            return
+        self._hold(event)
+        if event["kind"] == "op":
+            invokes = event["type"] == "invoke"
+            (self._open.add if invokes else self._open.discard)(event["process"])
+            moment = event["index" if self._how.index_ordered else "time"]
+            self.started.setdefault(event["clock"], moment)
+
+    def _hold(self, event: Event) -> None:
+        """Hold one more event; `TooMuch` where that would be too many."""
+        self.rest.append(event)
+        if len(self.rest) > OTHERS_HELD:
+            raise TooMuch
+
+
+def _sent(event: Event) -> str | None:
+    """The name of the send that a line invokes, if it does."""
+    if event["kind"] != "op" or event["f"] != "produce" or event["type"] != "invoke":
+        return None
+    return str(event.get("send") or f"op-{event['index']}")
+
+
+def _numbered(how: LayOut, ranges: Sequence[Range], number: int) -> JoinedRange:
+    return lay_out_range(how, ranges[number])
+
+
+def _again(how: LayOut, parted: Sequence[tuple[Range, set[int]]], number: int) -> JoinedRange:
+    range_, ops = parted[number]
+    return lay_out_range(how, range_, frozenset(ops))
+
+
+def _read(file: BinaryIO, start: int, end: int) -> bytes:
+    file.seek(start)
+    return file.read(end - start)
+
+
+def _hashed(path: Path) -> LineFeed:
+    """The hash of a file, as far as its lines are no longer than a line may be."""
+    with open_regular(path, buffering=0) as file:
+        feed, carry = LineFeed(file, hashed=True), b""
+        while len(carry) <= MAX_LINE_BYTES and (block := file.read(_HASHED_AT_ONCE)):
+            whole, newline, carry = (carry + block).rpartition(b"\n")
+            if newline:
+                feed.hash(whole)
+        if carry:
+            feed.hash(carry)
+    return feed

@@ -14,7 +14,7 @@ with the run.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 TABLES_FOLDER = "tables"
+PART_ROWS = 250_000
+
+Where = Sequence[tuple[str, str, object]]
+"""Conditions on columns, such as `("topic", "==", "t")` or `("op", "in", [4, 9])`."""
 
 
 class Frames(Mapping[str, "DataFrame"]):
@@ -42,25 +46,48 @@ class Frames(Mapping[str, "DataFrame"]):
         self._folder = folder
 
     def __getitem__(self, name: str) -> DataFrame:
-        import pandas
+        return self.read(name)
 
+    def read(
+        self, name: str, columns: Sequence[str] | None = None, where: Where | None = None
+    ) -> DataFrame:
+        """A table, or some columns of it, of the rows that fit all conditions."""
+        table = pq.read_table(self._file(name), columns=columns, filters=where)
+        return _frame(table)
+
+    def parts(self, name: str, columns: Sequence[str]) -> Iterator[DataFrame]:
+        """Some columns of a table, a part of the rows at a time, in the order of the file."""
+        for part in _parts(self._file(name)):
+            for batch in pq.ParquetFile(part).iter_batches(PART_ROWS, columns=[*columns]):
+                yield _frame(pa.Table.from_batches([batch]))
+
+    def rows(self, name: str) -> int:
+        """How many rows a table has, without reading them."""
+        return sum(int(pq.read_metadata(part).num_rows) for part in _parts(self._file(name)))
+
+    def _file(self, name: str) -> Path:
         if name not in TABLES:
             raise KeyError(f"there is no table {name}; there are {', '.join(TABLES)}")
-        kinds = {
-            pa.int64(): pandas.Int64Dtype(),
-            pa.int32(): pandas.Int32Dtype(),
-            pa.bool_(): pandas.BooleanDtype(),
-            pa.string(): pandas.StringDtype(),
-        }
-        path = self._folder / f"{name}.parquet"
-        frame: DataFrame = pq.read_table(path).to_pandas(types_mapper=kinds.get)
-        return frame
+        return self._folder / f"{name}.parquet"
 
     def __iter__(self) -> Iterator[str]:
         return iter(TABLES)
 
     def __len__(self) -> int:
         return len(TABLES)
+
+
+def _frame(table: pa.Table) -> DataFrame:
+    import pandas
+
+    kinds = {
+        pa.int64(): pandas.Int64Dtype(),
+        pa.int32(): pandas.Int32Dtype(),
+        pa.bool_(): pandas.BooleanDtype(),
+        pa.string(): pandas.StringDtype(),
+    }
+    frame: DataFrame = table.to_pandas(types_mapper=kinds.get)
+    return frame
 
 
 class OpenedRun:
@@ -88,5 +115,10 @@ def _laid_out(history: Path, folder: Path) -> bool:
     """Whether all tables are there, made from the history as it is."""
     files = [folder / f"{name}.parquet" for name in TABLES]
     return all(
-        file.is_file() and file.stat().st_mtime_ns >= history.stat().st_mtime_ns for file in files
+        file.exists() and file.stat().st_mtime_ns >= history.stat().st_mtime_ns for file in files
     )
+
+
+def _parts(table: Path) -> list[Path]:
+    """The files of a table: of a large one there are several."""
+    return sorted(table.glob("*.parquet")) if table.is_dir() else [table]

@@ -19,7 +19,7 @@ LIVENESS_TABLES: Final[dict[str, tuple[str, str]]] = {
         """
 index     bigint  index of the line that began it
 campaign  string  what the phase is a part of
-phase     string  name of the phase: load, converge, progress, settle, look, final-reads
+phase     string  name of the phase (FORMAT.md 3.6): load, converge, progress, settle, look, …
 clock     string  the time domain of all times of the row
 since     bigint  when it began, in order units
 until     bigint  when it ended, in order units; null if it did not end

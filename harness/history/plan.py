@@ -105,7 +105,7 @@ class RunPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skip:
-    """A part of the plan, or a claimed profile, that was not run."""
+    """A part of the plan or a claimed profile that was not run, or a request that was not made."""
 
     what: str
     name: str

@@ -73,6 +73,10 @@ class Fault:
     landed: bool = False
 
 
+FIRST_CLIENT_ID = 10_001
+"""The number of the first client in a history in which brokers have the low ones."""
+
+
 class Recorder:
     """Writes operations, faults and probes of one world into one shard."""
 

@@ -23,6 +23,7 @@ from .sends import Emit, Row, SendBook, named, told_offset, whole
 from .sequence_table import SEQUENCE_REQUEST, lay_out_sequence_answer
 from .tier_tables import TIER_LAY_OUT, TIER_PROBES
 from .topic_tables import LAY_OUT, LaysOut
+from .transaction_tables import TRANSACTION_LAY_OUT
 
 REGISTER_CALLS: Final = frozenset(
     {
@@ -125,6 +126,8 @@ class RowBuilder:
             layouts.append(self._response_row)
         if operation.invoke["f"] in self._layouts:
             layouts.append(self._layouts[operation.invoke["f"]])
+        if operation.invoke["f"] in TRANSACTION_LAY_OUT:
+            layouts.append(partial(self._of_topics, TRANSACTION_LAY_OUT[operation.invoke["f"]]))
         for lay_out in layouts:
             try:
                 lay_out(operation, shared)
@@ -165,6 +168,7 @@ class RowBuilder:
         invoke, completion = operation.invoke, operation.completion or {}
         told = completion if invoke["f"] == "offset_fetch" else invoke
         row: Row = {"group_id": invoke.get("group"), "committed_offset": told.get("offset")}
+        row["transaction"] = invoke.get("transaction")
         self._emit("group_offsets", shared | row)
 
     def _transaction_row(self, operation: Operation, shared: Row) -> None:

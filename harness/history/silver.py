@@ -11,10 +11,11 @@ Files appear under their names only when all of them are whole.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -27,8 +28,11 @@ from .rows import RowBuilder
 from .sends import Row
 from .tables import TABLES, Table
 
-BULK_BYTES: Final = 1024 * 1024
-"""Below, reading line by line is over before DuckDB has begun."""
+if TYPE_CHECKING:
+    from .bulk import Runs, Watch
+
+BULK_BYTES: Final = 8 * 1024 * 1024
+"""Below, reading line by line is over before machine code is loaded, or not much later."""
 _ROWS_A_BATCH: Final = 8_192
 _ROWS_A_GROUP: Final = 131_072
 _ARROW: Final[Mapping[str, pa.DataType]] = {
@@ -151,9 +155,16 @@ def lay_out(
 
 
 def write_tables(
-    history: History, folder: Path | str, *, only: Collection[str] = TABLES.keys()
+    history: History,
+    folder: Path | str,
+    *,
+    only: Collection[str] = TABLES.keys(),
+    runs: Runs | None = None,
+    watch: Watch | None = None,
 ) -> Written:
-    """Write tables of `TABLES`, all of them unless told, into a folder as `NAME.parquet`.
+    """Write tables of `TABLES`, all of them unless told, into a folder as `NAME.parquet`, each a
+    file, or of a large history a folder of files. Ranges of it are laid out where `runs` puts them;
+    `watch` is told how many of how many are.
 
     The result maps names to files; its `problems` are what could not be laid out in any table,
     written or not, beside `history.problems`, which are what could not be read.
@@ -166,10 +177,11 @@ def write_tables(
         folder.mkdir(parents=True, exist_ok=True)
         fresh = {name: path.with_suffix(".tmp") for name, path in paths.items()}
         for path in fresh.values():
-            path.unlink(missing_ok=True)
+            _remove(path)
         written = Written(paths)
-        written.problems = _write(history, fresh)
+        written.problems = _write(history, fresh, runs, watch)
         for name, path in paths.items():
+            _remove(path)
             os.replace(fresh[name], path)
     except OSError as cause:
         reason = cause.strerror or str(cause)
@@ -177,12 +189,23 @@ def write_tables(
     return written
 
 
-def _write(history: History, paths: Mapping[str, Path]) -> list[Problem]:
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _write(
+    history: History, paths: Mapping[str, Path], runs: Runs | None, watch: Watch | None
+) -> list[Problem]:
     """Many lines at a time where the history is a file; one by one where that does not do."""
     if history.path is not None and history.path.stat().st_size >= BULK_BYTES:
-        from .bulk import write_bulk_tables
+        from .bulk import unwatched, write_bulk_tables
 
-        problems = write_bulk_tables(history, history.path, paths)
+        problems = write_bulk_tables(
+            history, history.path, paths, runs=runs, watch=watch or unwatched
+        )
         if problems is not None:
             return problems
     writers: dict[str, pq.ParquetWriter] = {}

@@ -20,6 +20,7 @@ from .plan_tables import PLAN_TABLES
 from .sequence_table import SEQUENCE_TABLES
 from .tier_tables import TIER_TABLES
 from .topic_tables import TOPIC_TABLES
+from .transaction_tables import TRANSACTION_TABLES
 
 ColumnType: TypeAlias = Literal["bigint", "int", "string", "boolean"]
 COLUMN_TYPES: Final[tuple[ColumnType, ...]] = ("bigint", "int", "string", "boolean")
@@ -227,6 +228,7 @@ process           bigint  the logical process
 node              bigint  the node that was asked
 f                 string  what was asked
 group_id          string  the consumer group
+transaction       string  name of the transaction it belongs to; null if none
 topic             string  topic
 partition         int     partition
 committed_offset  bigint  the offset to commit, or the one that offset_fetch found; -1 is none
@@ -235,21 +237,6 @@ error             string  name of the error; null where none was recorded
 clock             string  the time domain of began and ended
 began             bigint  when it was asked
 ended             bigint  when it was over; null for info
-""",
-    ),
-    "transactions": (
-        "end_txn: the end that was asked for a transaction",
-        """
-op           bigint   index of the invoke line
-completion   bigint   index of the completion line; null if there is none
-process      bigint   the logical process
-transaction  string   name of the transaction
-committed    boolean  whether it was to be committed; false asks to abort
-type         string   ok, fail or info
-error        string   name of the error; null where none was recorded
-clock        string   the time domain of began and ended
-began        bigint   when it was asked
-ended        bigint   when the outcome was known; null for info
 """,
     ),
     "offsets_listed": (
@@ -370,6 +357,7 @@ detail  string  the row as JSON text
     **PLAN_TABLES,
     **SEQUENCE_TABLES,
     **TIER_TABLES,
+    **TRANSACTION_TABLES,
     "problems": (
         "line or row that could not be used",
         """

@@ -116,6 +116,7 @@ log_start    bigint  earliest offset
 local_start  bigint  earliest local offset
 last_tiered  bigint  latest tiered offset, inclusive; -1 if nothing is tiered; null if not offered
 log_end      bigint  latest offset
+last_stable  bigint  last stable offset, asked after all others; null if it was not told
 tiered       boolean  whether the topic is tiered
 detail       string  the whole row as JSON text
 """,
@@ -138,7 +139,7 @@ _NUMBERS = {
     ),
     EPOCHS: ("epoch", "first_offset", "last_offset"),
     OBJECTS: ("size",),
-    ENDS: ("log_start", "local_start", "last_tiered", "log_end"),
+    ENDS: ("log_start", "local_start", "last_tiered", "log_end", "last_stable"),
 }
 _OTHERS = {
     METADATA: ("keyed", "problem", "event", "segment_id", "epochs", "deleted"),

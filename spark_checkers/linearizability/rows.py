@@ -24,6 +24,9 @@ from spark_checkers.linearizability.walk import Verdict
 
 Row = Mapping[str, Any]
 
+KEPT_PREFIX = 60
+"""Operations of the longest legal order that are kept: what a picture of the impasse shows."""
+
 _SEED_FIELDS = 6
 _NOBODY_LOOKED = ("REQUEST_TIMED_OUT", "KAFKA_STORAGE_ERROR")
 
@@ -35,10 +38,11 @@ def search_rows(
     budget_states: int | None = None,
     initial: object = None,
 ) -> list[dict[str, Any]]:
-    """Search the operations of one key; one row: verdict, op, explanation, explored, operations.
+    """Search the operations of one key; one row: verdict, op and its grounds.
 
     `op` is the first operation that has no place, and null unless the verdict is
-    `not-linearizable`. `operations` counts those whose outcome is known.
+    `not-linearizable`. `operations` counts those whose outcome is known. `prefix` has the end of
+    the longest legal order, as numbers of operations.
     """
     specification = model_named(model, initial=initial)
     operations = operations_of_rows(rows, specification)
@@ -55,6 +59,7 @@ def search_rows(
             outcome.explanation,
             explored=outcome.explored,
             operations=known,
+            prefix=outcome.longest_prefix[-KEPT_PREFIX:],
         )
     ]
 
@@ -76,7 +81,13 @@ def operations_of_rows(rows: Iterable[Row], model: Model) -> list[Operation]:
 
 
 def _result(
-    verdict: Verdict, op: int | None, explanation: str, *, explored: int, operations: int
+    verdict: Verdict,
+    op: int | None,
+    explanation: str,
+    *,
+    explored: int,
+    operations: int,
+    prefix: tuple[int, ...] = (),
 ) -> dict[str, Any]:
     return {
         "op": op,
@@ -84,6 +95,7 @@ def _result(
         "operations": operations,
         "explored": explored,
         "explanation": explanation,
+        "prefix": [*prefix],
     }
 
 

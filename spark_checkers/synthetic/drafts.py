@@ -7,13 +7,24 @@ no place for a plant: then there is nothing to plant.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from random import Random
+from typing import TypeVar
 
 from spark_checkers.synthetic.journal import Event, Line
 from spark_checkers.synthetic.simulated import Simulated
+
+_Json = TypeVar("_Json")
+
+
+def _copied(value: _Json) -> _Json:
+    """What JSON can hold, copied whole; `deepcopy` would look for what JSON cannot hold."""
+    if isinstance(value, dict):
+        return {name: _copied(each) for name, each in value.items()}  # type: ignore[return-value]
+    if isinstance(value, list):
+        return [_copied(each) for each in value]  # type: ignore[return-value]
+    return value
 
 
 @dataclass(slots=True, eq=False)
@@ -53,7 +64,7 @@ class Draft:
     def __init__(self, good: Simulated) -> None:
         self._good = good
         ordered = sorted(good.lines, key=lambda line: (line.event["time"], line.writer))
-        self._lines = [Line(line.writer, copy.deepcopy(line.event)) for line in ordered]
+        self._lines = [Line(line.writer, _copied(line.event)) for line in ordered]
         self.operations = list(self._paired())
 
     def _paired(self) -> Iterator[Operation]:

@@ -1,5 +1,6 @@
 -- Each broker in two looks at metrics that follow each other, between which it ran and nothing kept it from its
--- controller, with how many ISRs of partitions that it led in one epoch grew in between.
+-- controller, with how many ISRs of partitions that it led in one epoch grew in between. What is over is over: the looks
+-- are at rest themselves, so no fault has to be waited for that ended before them.
 WITH looks AS (
   SELECT op, clock, began, ended, node_name, broker, expansions,
     lag(op) OVER (PARTITION BY clock, broker ORDER BY began) AS before_op,
@@ -12,7 +13,8 @@ troubled AS (
   FROM looks l
   JOIN fault_windows w ON w.clock = l.clock AND w.since <= l.ended
     AND coalesce(w.until, 9223372036854775807) >= l.before_began
-    AND (w.fault NOT IN ('kill', 'restart', 'reimage', 'assumption-suspended')
+    AND w.fault <> 'assumption-suspended'
+    AND (w.fault NOT IN ('kill', 'restart', 'reimage')
       OR w.target LIKE '%controller%'
       OR ',' || w.target || ',' LIKE '%,' || l.node_name || ',%')
   GROUP BY l.op, l.broker

@@ -7,7 +7,10 @@ WITH marks AS (
   SELECT topic, partition, clock, node, began AS moment, 1 AS turn, CAST(NULL AS BIGINT) AS op,
     CASE WHEN start_told >= 0 THEN start_told END AS shown,
     coalesce(start_told, CASE WHEN f = 'delete_records' THEN log_start_offset END) AS reached
-  FROM part_answers
+  FROM part_answers p
+  WHERE EXISTS (
+    SELECT 1 FROM responses r WHERE r.f = 'offset_for_leader_epoch' AND r.type = 'ok'
+      AND r.topic = p.topic AND r.partition = p.partition)
   UNION ALL
   SELECT topic, partition, clock, node, answered, 0, op, NULL, NULL FROM responses
   WHERE f = 'offset_for_leader_epoch' AND type = 'ok'

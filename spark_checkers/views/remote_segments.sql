@@ -30,7 +30,7 @@ SELECT s.probe AS op, s.topic, s.partition, s.clock, s.happened AS began, s.happ
   coalesce(p.logs, 0) AS logs, coalesce(p.offset_indexes, 0) AS offset_indexes,
   coalesce(p.time_indexes, 0) AS time_indexes, coalesce(p.snapshots, 0) AS snapshots,
   coalesce(p.epoch_files, 0) AS epoch_files, coalesce(p.objects, 0) AS objects,
-  l.log_start, l.local_start, l.log_end, coalesce(n.records, 0) AS records, n.greatest,
+  l.log_start, l.local_start, l.log_end, l.last_stable, coalesce(n.records, 0) AS records, n.greatest,
   s.look = max(s.look) OVER (PARTITION BY s.clock) AS latest
 FROM starts s
 JOIN states t ON s.clock = t.clock AND s.look = t.look AND s.segment_id = t.segment_id

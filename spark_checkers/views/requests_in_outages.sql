@@ -1,17 +1,19 @@
--- Each request that began and was answered while the remote store was out of order. `local_before` and
--- `local_after`: the earliest local offset that a leader of the log named last before and first after it;
+-- Each request that began and was answered while the remote store was out of order, or while one object
+-- of it was damaged. `local_before` and `local_after`: the earliest local offset that a leader of the log named last before and first after it;
 -- it only rises. `took_ms`: how long the answer took; `latest`: no later request of its kind was made to
--- the log in the same outage.
+-- the log in the same outage; `damaged`: the store works, and an object is not what was written.
 WITH outages AS (
-  SELECT clock, fault, since, coalesce(until, 9223372036854775807) AS until
+  SELECT clock, fault, since, coalesce(until, 9223372036854775807) AS until,
+    fault IN ('object-vanished', 'object-torn', 'object-corrupt') AS damaged
   FROM fault_windows
   WHERE fault IN ('object-store-refused', 'object-store-slow', 'object-store-broken',
-    'object-store-killed', 'store-fails')
+    'object-store-killed', 'object-store-reply-lost', 'object-store-half-writes', 'store-fails',
+    'object-vanished', 'object-torn', 'object-corrupt')
     AND landed
 ),
 asked AS (
   SELECT o.op, o.topic, o.partition, o.clock, o.node, o.f, o.type, o.error, o.began, o.answered,
-    (o.completed_ns - o.invoked_ns) / 1000000 AS took_ms, w.fault,
+    (o.completed_ns - o.invoked_ns) / 1000000 AS took_ms, w.fault, w.damaged,
     row_number() OVER (PARTITION BY w.clock, w.since, w.fault, o.topic, o.partition, o.f
       ORDER BY o.began DESC, o.op DESC) AS back
   FROM ops o
@@ -31,7 +33,7 @@ known AS (
   GROUP BY a.op
 )
 SELECT a.op, a.topic, a.partition, a.clock, a.node, a.f, a.type, a.error, a.began, a.answered AS ended,
-  a.took_ms, a.fault, a.back = 1 AS latest, r.asked_offset, r.records, r.acks, r.asked_timestamp, r.high_watermark,
+  a.took_ms, a.fault, a.damaged, a.back = 1 AS latest, r.asked_offset, r.records, r.acks, r.asked_timestamp, r.high_watermark,
   r.log_start_offset, k.local_before, k.local_after
 FROM asked a
 LEFT JOIN responses r ON a.op = r.op

@@ -9,7 +9,7 @@ WITH asked AS (
     o.type = 'ok' AS done, o.type = 'ok' OR o.error IS NOT NULL AS told
   FROM phases_in_peace p
   JOIN ops o ON o.clock = p.clock AND o.began >= p.since AND o.answered <= p.until
-  WHERE p.phase IN ('converge', 'progress') AND o.topic IS NOT NULL AND o.partition IS NOT NULL
+  WHERE p.phase IN ('converge', 'progress', 'asked-again') AND o.topic IS NOT NULL AND o.partition IS NOT NULL
 ),
 sent AS (
   SELECT a.index, a.bound_ns, a.op, a.topic, a.partition, a.clock, a.f, a.began, a.answered, a.error,

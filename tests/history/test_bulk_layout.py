@@ -14,15 +14,26 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
 from harness.cli.benches.log_lines import log_lines
-from harness.history import TABLES, HistoryError, bulk_reader, read_history, silver, write_tables
+from harness.history import (
+    TABLES,
+    HistoryError,
+    bulk,
+    range_lines,
+    read_history,
+    silver,
+    write_tables,
+)
 from harness.history.bulk import write_bulk_tables
+from harness.history.ranges import BULK_TABLES
 
 BY_LINE, AT_ONCE = 1 << 60, 0
+# The others have no rows from plain lines; two of them show that they get theirs.
+TOLD = (*BULK_TABLES, "fault_windows", "leaders_told")
 HERE = {"topic": "t0", "partition": 0, "node": 1}
 SEND = {"send": "s", "attempt": 1, "acks": -1, "records": [["a", 5], ["b", None, "k"]]}
 SEEN = [[0, "a", 5, 3], [1, None], [3, "c", None, None, "k"]]
@@ -95,6 +106,12 @@ PIECES = st.one_of(
     st.builds(lambda n: [line for odd in RETRIED for line in pair(n, odd)], st.integers(0, 9)),
     st.builds(lambda event: [event], st.sampled_from(ALONE)),
 )
+EVERYTHING = [
+    *([*pair(number, odd)] for number, odd in enumerate((*ODD, *RETRIED))),
+    *([event] for event in ALONE),
+    [*log_lines(60, 3)],
+    *([*pair(number, odd)] for number, odd in enumerate(RETRIED)),
+]
 DAMAGE = st.one_of(
     st.tuples(st.just("replace"), st.integers(0, 200), st.sampled_from(REPLACED)),
     st.tuples(st.sampled_from(["drop", "twice", "swap", "cut"]), st.integers(0, 200), st.none()),
@@ -140,24 +157,24 @@ def told(path: Path, folder: Path) -> object:
     """All that is told of a history: its rows in no order, and what is wrong with it."""
     try:
         history = read_history(path)
-        tables = write_tables(history, folder)
+        tables = write_tables(history, folder, only=TOLD)
     except HistoryError as error:
         return repr(error)
-    rows = {
-        name: sorted(map(repr, parquet.read_table(tables[name]).to_pylist())) for name in TABLES
-    }
-    assert {n: parquet.read_schema(tables[n]).types for n in TABLES} == {
-        name: silver.arrow_schema(table).types for name, table in TABLES.items()
-    }
+    found = {name: parquet.read_table(tables[name]) for name in TOLD}
+    for name in BULK_TABLES:
+        assert found[name].schema.types == silver.arrow_schema(TABLES[name]).types
+    rows = {name: sorted(map(repr, table.to_pylist())) for name, table in found.items()}
     problems = (history.problems, tables.problems, history.notes)
     return rows, problems, history.complete, history.footer, history.ignored
 
 
 @settings(
-    max_examples=40,
+    max_examples=settings().max_examples // 8,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
+@example("process", EVERYTHING, [], 500)
+@example("sim", EVERYTHING, [("drop", 30, None)], 4_000)
 @given(
     world=st.sampled_from(["sim", "process"]),
     pieces=st.lists(PIECES, max_size=12),
@@ -174,7 +191,7 @@ def test_they_tell_the_same_of_any_history(
     content = sealed(world, pieces)
     for how in damage:
         content = damaged(content, how)
-    monkeypatch.setattr(bulk_reader, "_BLOCK_BYTES", block)
+    monkeypatch.setattr(bulk, "RANGE_BYTES", block)
     with TemporaryDirectory() as name:
         path = Path(name) / "history.jsonl"
         path.write_bytes(content)
@@ -186,23 +203,19 @@ def test_they_tell_the_same_of_any_history(
     assert at_once == by_line
 
 
-def test_what_is_plainly_written_is_read_at_once(tmp_path: Path) -> None:
+def test_what_is_plainly_written_is_read_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "history.jsonl"
     path.write_bytes(sealed("process", [[*log_lines(200, 4)]]))
-    held: list[int] = []
+    targets = {name: tmp_path / name for name in TABLES}
+    decoded: list[bytes] = []
+    monkeypatch.setattr(range_lines, "decode", decoded.append)
 
-    def no_line(raw: bytes, **how: object) -> None:
-        held.append(len(raw))
+    problems = write_bulk_tables(read_history(path), path, targets)
 
-    monkey = pytest.MonkeyPatch()
-    with monkey.context() as patched:
-        patched.setattr(bulk_reader, "_event", no_line)
-        problems = write_bulk_tables(
-            read_history(path), path, {name: tmp_path / name for name in TABLES}
-        )
-
-    assert (problems, held) == ([], [])
-    assert parquet.read_metadata(tmp_path / "ops").num_rows == 100
+    assert (problems, decoded) == ([], [])
+    assert parquet.read_table(tmp_path / "ops").num_rows == 100
 
 
 def test_more_odd_lines_than_are_held_are_read_line_by_line(
@@ -210,6 +223,6 @@ def test_more_odd_lines_than_are_held_are_read_line_by_line(
 ) -> None:
     path = tmp_path / "history.jsonl"
     path.write_bytes(sealed("process", [ALONE, ALONE]))
-    monkeypatch.setattr(bulk_reader, "OTHERS_HELD", 3)
+    monkeypatch.setattr(bulk, "OTHERS_HELD", 3)
 
     assert write_bulk_tables(read_history(path), path, {"ops": tmp_path / "ops"}) is None

@@ -65,7 +65,7 @@ def alone(source: Source, engine: Engine, folder: Path) -> Judgement:
         return judge_history(history, folder / "alone", RULES, engine, reference=reference)
 
 
-@settings(max_examples=2)
+@settings(max_examples=settings().max_examples // 100)
 @given(seeds=st.lists(st.integers(0, 2**32), min_size=2, max_size=3))
 def test_together_and_alone_are_the_same(seeds: list[int]) -> None:
     with tempfile.TemporaryDirectory() as name:

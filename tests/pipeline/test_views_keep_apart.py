@@ -17,7 +17,7 @@ import pytest
 from spark_checkers.places import MARKED, NUMBERED
 from spark_checkers.view_catalogue import view_names, view_sql
 
-FINGERPRINTS = {"log", "print"}
+FINGERPRINTS = {"log", "print", "send_print", "producer_print"}
 """Columns that hold one number for several columns, the topic among them."""
 APART = MARKED | NUMBERED | FINGERPRINTS
 AGGREGATES = {"avg", "count", "count_star", "max", "max_by", "min", "min_by", "sum"}

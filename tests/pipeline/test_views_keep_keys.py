@@ -34,7 +34,7 @@ from spark_checkers.view_catalogue import (
     views_needed,
 )
 
-OF_ONE_LOG = {"op", "sent_op", "log", "print"}
+OF_ONE_LOG = {"op", "sent_op", "log", "print", "send_print", "producer_print"}
 """Columns whose value belongs to one log: a request is about one, a fingerprint has it in it."""
 
 

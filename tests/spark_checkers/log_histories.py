@@ -58,6 +58,21 @@ HISTORIES: dict[str, tuple[str, str]] = {
         fetch 1 => ok b@1 hw=2
         """,
     ),
+    "KFK-171": (
+        """
+        1-9 suspend clean-election
+        1-9 phase reads-at-rest
+        2-3 fetch 0 node=1 => ok a@0/1 hw=1
+        4-5 fetch 0 node=2 => ok b@0/2 hw=1
+        """,
+        """
+        1-9 suspend clean-election
+        1-6 phase reads-at-rest
+        2-3 fetch 0 node=1 => ok a@0 hw=1
+        4-5 fetch 0 node=2 => ok a@0 hw=1
+        7-8 fetch 0 node=2 => ok b@0 hw=1
+        """,
+    ),
     "KFK-035": (
         """
         send a  => ok 0

@@ -32,7 +32,7 @@
     configure min=1 | drop | reassign to=1,2 | elect preferred  => ok | fail ERROR
     list_moves              => ok adding=3 removing=2
 
-`fail -` is no answer at all.
+`fail -` is no answer at all. Lines about transactions: `transaction_lines`.
 
 A record is `value[#key][!timestamp]`, read at `@offset` of epoch `/epoch`; `!-` is a timestamp that
 the broker sets, `-` as value a tombstone. Everywhere: node=1, epoch=1 (named as current), p=0,
@@ -49,6 +49,7 @@ from typing import Any
 
 from harness.history.recorder import SUSPENDED
 from harness.history.sequence_table import SEQUENCE_REQUEST
+from tests.spark_checkers.transaction_lines import CALLS as OF_TRANSACTIONS
 
 Event = dict[str, Any]
 RECORD = re.compile(
@@ -370,6 +371,7 @@ _CALLS: dict[str, Any] = {
     "brokers": _brokers,
     "create": _create,
     **dict.fromkeys(ADMIN, _admin),
+    **OF_TRANSACTIONS,
 }
 
 

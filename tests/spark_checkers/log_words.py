@@ -15,6 +15,7 @@ WORDS: dict[str, str] = {
         "op 2: it was given offset 0, though it began at 3; op 0 had been shown a log up to 1 at 2"
     ),
     "KFK-033": "op 0: its record a failed; op 2 read it, at offset 0",
+    "KFK-171": ("op 4: at offset 0 node 2 shows b; of epoch 2; in op 2 node 1 shows a; of epoch 1"),
     "KFK-034": ("op 2: at offset 0 it read b; op 0 did not read the same there; it read a"),
     "KFK-035": (
         "op 2: at offset 0 it read b; that offset was acknowledged to op 0; op 0 sent a there"

@@ -8,7 +8,7 @@ from random import Random
 
 from harness.rules import Key
 from spark_checkers.engine import InlineEngine, Work
-from spark_checkers.kernel import WHOLE, Log, Shard
+from spark_checkers.kernel import WHOLE, Log, Shard, parquet_files
 from spark_checkers.shard_judge import Progress, Results
 from spark_checkers.sharding import logs_together
 from spark_checkers.tasks import Task, judge_task
@@ -48,7 +48,8 @@ class ShardedEngine(InlineEngine):
         return part[0][1] % self._shards
 
     def judge(self, work: Work, progress: Progress) -> Iterator[Results]:
-        tasks = [Task(self._paths, shard) for shard, _ in work]
+        files = {table: parquet_files(path) for table, path in self._paths.items()}
+        tasks = [Task(files, shard) for shard, _ in work]
         asked = [asked for _, asked in work]
         for number in range(len(work)):
             yield judge_task(tasks, asked, number)

@@ -37,7 +37,7 @@ SHARDS = st.integers(2, 3)
 SEEDS = st.integers(0, 2**32)
 NARROWED = dict.fromkeys(Key, Key.PARTITION)
 SLOWLY = settings(
-    max_examples=3,
+    max_examples=settings().max_examples // 50,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
@@ -93,7 +93,7 @@ def boundaries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @SLOWLY
 @given(
-    texts=st.lists(st.sampled_from(sorted(TEXTS)), min_size=3, max_size=12, unique=True),
+    texts=st.lists(st.sampled_from(sorted(TEXTS)), min_size=3, max_size=6, unique=True),
     shards=SHARDS,
     seed=SEEDS,
 )

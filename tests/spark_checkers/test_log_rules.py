@@ -22,6 +22,7 @@ import metric_histories
 import pytest
 import replica_histories
 import sequence_histories
+import transaction_histories
 from log_breaches import OTHERS_SEE_IT
 from log_lines import events_of
 from log_windows import BESIDE_WINDOWS
@@ -45,6 +46,7 @@ SOURCES = (
     sequence_histories,
     edge_histories,
     metric_histories,
+    transaction_histories,
 )
 HISTORIES = {rule: pair for one in SOURCES for rule, pair in one.HISTORIES.items()}
 BAD = (log_breaches, *SOURCES[1:])
@@ -52,8 +54,9 @@ ALSO_BAD = {name: one for each in BAD for name, one in each.ALSO_BAD.items()}
 GOOD = (log_legal, *SOURCES[1:])
 LEGAL = {name: one for each in GOOD for name, one in each.LEGAL.items()}
 WORDS = LOG_WORDS | sequence_histories.WORDS | edge_histories.WORDS | metric_histories.WORDS
+WORDS |= transaction_histories.WORDS
 NO_TOPIC = {"KFK-095", "KFK-097", "KFK-145", *sequence_histories.HISTORIES}  # about nodes, requests
-NO_TOPIC |= set(metric_histories.HISTORIES)
+NO_TOPIC |= {*metric_histories.HISTORIES, *transaction_histories.NO_TOPIC}
 RULES = [rule for rule in CATALOGUE.of_profiles(["classic"]).judged() if rule.id >= "KFK-030"]
 HEADER = {"kind": "header", "format": 1, "run": "1", "sut": "x", "world": "process"}
 TEXTS = {

@@ -6,8 +6,12 @@ by the histories of that one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+from harness.rules import Holds, Rule
 
 Line = dict[str, Any]
 History = Sequence[Line]
@@ -68,16 +72,23 @@ def store(*segments: str, without: str = "", size: int = 80, **more: Any) -> Lin
     )
 
 
-def log(start: int = 0, local: int = 4, last: int = 3, end: int = 6, tiered: bool = True) -> Line:
+def log(start: int = 0, local: int = 4, last: int = 3, end: int = 6, **more: Any) -> Line:
     """Bounds of the log, as its leader names them."""
     row = {"log_start": start, "local_start": local, "last_tiered": last, "log_end": end}
-    return probe("remote_logs", row | {"tiered": tiered})
+    return probe("remote_logs", row | {"tiered": True} | more)
 
 
 def op(f: str, outcome: str = "ok", asked: Line | None = None, **answer: Any) -> list[Line]:
     """An operation about t-0 at node 1."""
     about = {"kind": "op", "f": f, "topic": "t", "partition": 0, "node": 1}
     return [about | {"type": "invoke"} | (asked or {}), about | {"type": outcome} | answer]
+
+
+TIERED = [
+    {key: value for key, value in line.items() if key != "partition"}
+    for line in op("create_topics", "ok", {"value": {"remote.storage.enable": "true"}}, error=0)
+]
+"""The topic t is created, as a tiered one."""
 
 
 def follows(offset: int, version: int = 17, error: int = 0, count: int = 0) -> list[Line]:
@@ -105,10 +116,10 @@ def configures(case: str, error: int) -> list[Line]:
     return op("configure_tier", "fail" if error else "ok", asked, error=error)
 
 
-def outage(*inside: list[Line]) -> list[Line]:
+def outage(*inside: list[Line], name: str = "object-store-broken") -> list[Line]:
     """Lines while the store is out of order; a leader names the local part before and after."""
     local = op("list_offsets", "ok", {"timestamp": -4}, error=0, offset=5)
-    fault = {"kind": "fault", "name": "object-store-broken", "target": "object-store"}
+    fault = {"kind": "fault", "name": name, "target": "object-store"}
     lines = [*local, fault | {"phase": "begin"}]
     lines += [fault | {"phase": "landed", "evidence": {"errors_answered": 3}}]
     lines += [line for one in inside for line in one]
@@ -220,6 +231,10 @@ HISTORIES: dict[str, tuple[History, History]] = {
         outage(op("delete_topics", "info", error=None)),
         [*op("delete_topics", "info", error=None), *outage(op("delete_topics", "ok", error=0))],
     ),
+    "TS-065": (
+        outage(fetch(4, "fail", error=OUT_OF_RANGE), name="object-vanished"),
+        outage(fetch(4, "fail", took_ms=520, error=STORAGE), name="object-vanished"),
+    ),
     "TS-070": (configures("disable", 0), configures("disable", INVALID)),
     "TS-071": (configures("compact-later", 0), configures("compact-later", INVALID)),
     "TS-072": (configures("local-beyond-ms", 0), configures("local-beyond-ms", INVALID)),
@@ -261,7 +276,7 @@ HISTORIES: dict[str, tuple[History, History]] = {
     ),
     "TS-096": ([DONE, log(start=4, local=4)], [DONE, log(start=3, local=4)]),
     "TS-097": ([DONE, log(local=5)], [DONE, log(local=4)]),
-    "TS-098": ([DONE, log(end=3, local=3)], [DONE, log(end=4)]),
+    "TS-098": ([DONE, log(last_stable=3)], [DONE, log(last_stable=4)]),
     "TS-099": ([DONE, log(tiered=False)], [log(tiered=False)]),
     "TS-100": (awaits("removed", "fail"), awaits("removed", "ok")),
     "TS-101": (
@@ -270,3 +285,21 @@ HISTORIES: dict[str, tuple[History, History]] = {
     ),
     "TS-102": (by_hand("created_again", None, [0, 7]), by_hand("created_again", None, [0, 0])),
 }
+
+
+def of_cases(rules: Iterable[Rule]) -> dict[str, tuple[History, History]]:
+    """For rules about cases of plug-ins: all as they are due, and with another last one."""
+    found = {}
+    for rule in rules:
+        claimed = rule.judge.holds if isinstance(rule.judge, Holds) else ""
+        due = [
+            (json.loads(case), json.loads(end))
+            for case, end in re.findall(r"WHEN '(.*?)' THEN '(.*?)'(?= WHEN| END)", claimed)
+        ]
+        if rule.id not in HISTORIES and due:
+            kept = [
+                line for case, end in due for line in op("plug_in", "ok", {"key": case}, value=end)
+            ]
+            broken = [*kept[:-1], kept[-1] | {"value": f"{due[-1][1]}."}]
+            found[rule.id] = (broken, kept)
+    return found
