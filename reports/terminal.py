@@ -1,4 +1,4 @@
-"""What a run looks like in a terminal 80 columns wide.
+"""What a run looks like in a terminal: 80 columns, or as many as there really are.
 
 Quiet when good: a section that passed is one line. Complete when bad: the rule, where it stands,
 what was seen, where the evidence is, and as the last line the command that repeats it. No colour
@@ -8,15 +8,22 @@ is needed to read it; symbols carry the meaning.
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 
 from harness.history.plan import DetectionRate
 from harness.rules import Conclusion, Finding, Judged, Judgement, Rule, Verdict
 from harness.sut.lever_sets import SAID
 
 WIDTH = 80
+MOST = 140
+"""Lines that are longer are hard to read, however wide the window is."""
+REPORT_FILE = "report.html"
 SYMBOL = {
     Verdict.FAIL: "×",
     Verdict.BROKEN: "!",
@@ -36,7 +43,18 @@ WORD = {
     Verdict.NOT_APPLICABLE: "n/a",
 }
 _LISTED = 5
+_ALIKE = 5
 _DETAILED = (Verdict.FAIL, Verdict.BROKEN, Verdict.NO_PROOF, Verdict.WEAK)
+
+
+_FIXED: ContextVar[bool] = ContextVar("fixed", default=False)
+
+
+def width() -> int:
+    """How many columns a line may have: those of the terminal, and 80 where there is none."""
+    if _FIXED.get() or not sys.stdout.isatty():
+        return WIDTH
+    return max(40, min(MOST, shutil.get_terminal_size((WIDTH, 24)).columns))
 
 
 def called_as() -> str:
@@ -76,11 +94,17 @@ class Where:
 
 def details(judgement: Judgement, where: Where) -> Iterator[str]:
     """A paragraph for each rule that did not pass, worst first."""
+    alike = unproven_alike(judgement.judged)
     for verdict in _DETAILED:
-        for judged in judgement.judged:
-            if judged.verdict is verdict:
+        for judged in (one for one in judgement.judged if one.verdict is verdict):
+            if judged not in alike.get(judged.reason, []):
                 yield ""
-                yield from _paragraph(judged, where)
+                yield from paragraph(judged, where)
+    for reason, together in alike.items():
+        yield ""
+        yield from wrapped(f"? {len(together)} rules  no proof: ", reason)
+        yield from wrapped("    rules     ", " ".join(one.rule.id for one in together))
+        yield f"    repeat    {where.repeat} {together[0].rule.id}"
     unseen: dict[str, list[str]] = {}
     for judged in judgement.judged:
         if judged.verdict is Verdict.NOT_OBSERVABLE:
@@ -91,11 +115,20 @@ def details(judgement: Judgement, where: Where) -> Iterator[str]:
         yield from wrapped(f"– {' '.join(rules)}  not observable: ", reason)
 
 
+def unproven_alike(judged: Iterable[Judged]) -> dict[str, list[Judged]]:
+    """Rules without proof, by their reason, where more than a few have the same one."""
+    by_reason: dict[str, list[Judged]] = {}
+    for one in judged:
+        if one.verdict is Verdict.NO_PROOF and not one.result.violations:
+            by_reason.setdefault(one.reason, []).append(one)
+    return {reason: members for reason, members in by_reason.items() if len(members) > _ALIKE}
+
+
 def contradicted(judgement: Judgement, where: Where) -> Iterator[str]:
     """A paragraph for each rule that something in a history contradicts."""
     for judged in judgement.judged:
         if judged.result.violations:
-            yield from _paragraph(judged, where)
+            yield from paragraph(judged, where)
             yield ""
 
 
@@ -116,18 +149,26 @@ def closing(conclusion: Conclusion, folder: str, run: str) -> Iterator[str]:
     yield from sections(judgement)
     yield from details(judgement, Where.of_run(run, folder))
     yield ""
-    yield from _remarks(conclusion)
+    for word, text in remarks(conclusion):
+        yield from wrapped(f"{word:<11}", text)
+    if (Path(folder) / REPORT_FILE).is_file():
+        yield f"report     {folder}/{REPORT_FILE}"
     yield summary(judgement)
     if conclusion.verdict in (Verdict.PASS, Verdict.WEAK):
-        depth = " · ".join(f"{d} {n['judged']}/{n['rules']}" for d, n in conclusion.depth.items())
+        depth = depth_told(conclusion)
         what = f"{', '.join(conclusion.plan.examined)} {conclusion.header.get('suite')}"
         yield f"{conclusion.headline}  {what} · depth {depth} · {folder}/"
     else:
         yield f"{conclusion.headline} · repeat: {called_as()} replay {run}"
 
 
-def _remarks(conclusion: Conclusion) -> Iterator[str]:
-    """What a reader of the headline has to know."""
+def depth_told(conclusion: Conclusion) -> str:
+    """Of how many rules of each depth one could judge how many."""
+    return " · ".join(f"{d} {n['judged']}/{n['rules']}" for d, n in conclusion.depth.items())
+
+
+def remarks(conclusion: Conclusion) -> list[tuple[str, str]]:
+    """What a reader of the headline has to know: a word, and what it is about."""
     listed = [("tampered", text) for text in conclusion.tampered[:_LISTED]]
     listed += [("history", text) for text in conclusion.judgement.problems[:_LISTED]]
     listed += [("mutant", mutant) for mutant in conclusion.plan.mutants]
@@ -141,8 +182,7 @@ def _remarks(conclusion: Conclusion) -> Iterator[str]:
     listed += [("detects", _rate(one)) for one in conclusion.detection]
     listed += [("waived", f"{rule} {words}") for rule, words in conclusion.waived.items()]
     listed += [("stale", text) for text in conclusion.stale]
-    for word, text in listed:
-        yield from wrapped(f"{word:<11}", text)
+    return listed
 
 
 def _rate(rate: DetectionRate) -> str:
@@ -172,13 +212,14 @@ def wrapped(label: str, text: str) -> list[str]:
     """A labelled text, wrapped and hanging under its label."""
     return textwrap.wrap(
         label + text,
-        WIDTH,
+        width(),
         subsequent_indent=" " * len(label),
         break_on_hyphens=False,
     )
 
 
-def _paragraph(judged: Judged, where: Where) -> Iterator[str]:
+def paragraph(judged: Judged, where: Where) -> Iterator[str]:
+    """One rule in full: where it stands, what was seen, and the command that repeats it."""
     rule = judged.rule
     level = rule.level.value if judged.verdict in (Verdict.FAIL, Verdict.WEAK) else ""
     word = level or WORD[judged.verdict]
@@ -194,6 +235,15 @@ def _paragraph(judged: Judged, where: Where) -> Iterator[str]:
     yield f"    repeat    {where.repeat} {rule.id}"
 
 
+def paragraph_text(judged: Judged, where: Where) -> str:
+    """The same for a file, which is the same from every terminal."""
+    before = _FIXED.set(True)
+    try:
+        return "\n".join(paragraph(judged, where))
+    finally:
+        _FIXED.reset(before)
+
+
 def _seen(finding: Finding) -> Iterator[str]:
     place = [] if finding.topic is None else [f"{finding.topic}/{finding.partition}"]
     place += [] if finding.at_s is None else [f"{finding.at_s:.3f} s"]
@@ -201,7 +251,8 @@ def _seen(finding: Finding) -> Iterator[str]:
     opening, *more = f"op {finding.op}{where}: {finding.seen}".splitlines()
     yield from wrapped("    seen      ", opening)
     for line in more:
-        yield from wrapped("              ", line)
+        deeper = " " * (len(line) - len(line.lstrip()))
+        yield from wrapped(f"              {deeper}", line.lstrip())
     if finding.faults:
         yield from wrapped("    during    ", ", ".join(finding.faults))
 

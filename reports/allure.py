@@ -1,0 +1,154 @@
+"""Allure results of a run, beside those that pytest writes on the reference.
+
+A rule is a test: epic is the profile, feature the section, story the rule. Its status tells product
+failures, missing proof and a broken lab apart, and `categories` sorts by that:
+
+    FAIL            failed     a promise is broken
+    BROKEN          broken     the lab failed
+    NO PROOF        unknown    nothing is shown either way
+    WEAK, PASS      passed
+    NOT OBSERVABLE  skipped    with what the system does not open
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from harness.history.frames import open_run
+from harness.history.run import HISTORY_FILE
+from harness.rules import Judged, Level, Verdict
+from reports.measures.around import Surroundings, slice_around
+from reports.measures.lines import lines_at
+from reports.pictured import surroundings_of
+from reports.plain import printable, scrubbed
+from reports.terminal import Where, citation, paragraph_text
+from reports.view import RunView
+
+_STATUS = {
+    Verdict.FAIL: "failed",
+    Verdict.BROKEN: "broken",
+    Verdict.NO_PROOF: "unknown",
+    Verdict.WEAK: "passed",
+    Verdict.PASS: "passed",
+    Verdict.NOT_OBSERVABLE: "skipped",
+    Verdict.NOT_APPLICABLE: "skipped",
+}
+CATEGORIES = (
+    {"name": "A promise of the product is broken", "matchedStatuses": ["failed"]},
+    {"name": "No proof: not shown either way", "matchedStatuses": ["unknown"]},
+    {"name": "The lab failed, not the product", "matchedStatuses": ["broken"]},
+    {"name": "Not observable from here", "matchedStatuses": ["skipped"]},
+)
+SHOWN_FINDINGS = 3
+
+
+def results(view: RunView) -> Iterator[tuple[str, str]]:
+    """The files of a run for a folder of Allure results: name and content."""
+    yield "categories.json", json.dumps(CATEGORIES, indent=1)
+    run = surroundings_of(view, open_run(view.folder).tables)
+    for judged in view.conclusion.judgement.judged:
+        yield from _result(view, run, judged)
+
+
+def _result(view: RunView, run: Surroundings, judged: Judged) -> Iterator[tuple[str, str]]:
+    header = view.conclusion.header
+    rule = judged.rule
+    identity = f"{header.get('sut')} {header.get('world')} {rule.id}"
+    ident = _hash(f"{identity} {view.conclusion.judgement.sha256} {header.get('started')}")
+    said = paragraph_text(judged, Where.of_run(view.called, str(view.folder)))
+    attachments = []
+    for name, text in _attachments(view, run, judged):
+        kind = "application/json" if name.endswith(".jsonl") else "text/plain"
+        source = f"{_hash(ident + name)}-attachment.{name.rpartition('.')[2]}"
+        attachments.append({"name": name, "source": source, "type": kind})
+        yield source, text
+    document = {
+        "uuid": ident,
+        "historyId": _hash(identity),
+        "testCaseId": _hash(rule.id),
+        "fullName": f"{rule.profile}.{rule.id}",
+        "name": f"{rule.id} {rule.sentence}",
+        "status": _STATUS[judged.verdict],
+        "statusDetails": {"message": judged.reason, "trace": said},
+        "stage": "finished",
+        "start": _milliseconds(header.get("started")),
+        "stop": _milliseconds(view.conclusion.ended or header.get("started")),
+        "description": f"{rule.sentence}\n\n{citation(rule)}",
+        "labels": [
+            *_labels(judged),
+            {"name": "host", "value": str(header.get("world"))},
+            {"name": "framework", "value": "tidemark"},
+            {"name": "parentSuite", "value": f"{header.get('sut')} {header.get('sut_version')}"},
+        ],
+        "links": [{"type": "design", "name": citation(rule), "url": _design(view, judged)}],
+        "parameters": [
+            {"name": name, "value": str(value)}
+            for name, value in (
+                ("system", f"{header.get('sut')} {header.get('sut_version')}"),
+                ("world", header.get("world")),
+                ("seed", header.get("seed")),
+                ("mutants", ", ".join(view.conclusion.plan.mutants) or "none"),
+                ("exercised", judged.result.exercised),
+            )
+        ],
+        "attachments": attachments,
+    }
+    yield f"{ident}-result.json", json.dumps(_plain(document), ensure_ascii=False)
+
+
+def _labels(judged: Judged) -> Iterator[dict[str, str]]:
+    rule = judged.rule
+    severity = "critical" if rule.level is Level.MUST else "normal"
+    named = (
+        ("epic", rule.profile),
+        ("feature", rule.section),
+        ("story", f"{rule.id} {rule.sentence}"),
+        ("severity", severity),
+        ("suite", rule.section),
+    )
+    yield from ({"name": name, "value": value} for name, value in named)
+
+
+def _design(view: RunView, judged: Judged) -> str:
+    rule = judged.rule
+    return view.background.published.get(rule.id, rule.source)
+
+
+def _attachments(view: RunView, run: Surroundings, judged: Judged) -> Iterator[tuple[str, str]]:
+    yield "repeat.txt", f"{view.repeat(judged.rule.id)}\n"
+    for finding in judged.result.findings[:SHOWN_FINDINGS]:
+        if (slice_ := slice_around(run, finding.op)) is None:
+            continue
+        events = lines_at(view.folder / HISTORY_FILE, slice_.indices)
+        lines = [json.dumps(_plain(events[index])) for index in sorted(events)]
+        yield f"history around op {finding.op}.jsonl", "\n".join(lines) + "\n"
+        told = [
+            f"{one.fault} on {one.target}, {slice_.clock.at_s(one.since_ns):.3f} s,"
+            f" {'landed' if one.landed else 'did not land'} {one.evidence}"
+            for one in slice_.faults
+        ]
+        yield f"faults around op {finding.op}.txt", _plain("\n".join(told) or "none") + "\n"
+
+
+def _plain(value: Any) -> Any:
+    """A document whose texts may be shown."""
+    if isinstance(value, str):
+        return "\n".join(printable(line) for line in scrubbed(value).split("\n"))
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list) else value
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+
+
+def _milliseconds(moment: object) -> int:
+    try:
+        return int(datetime.fromisoformat(str(moment)).timestamp() * 1000)
+    except ValueError:
+        return int(datetime(1970, 1, 1, tzinfo=UTC).timestamp())

@@ -1,0 +1,92 @@
+"""One archive to attach to an issue: the page, the documents, the evidence around each finding.
+
+Everything in it is scrubbed. Logs are cut to their end; the whole history stays where it is, and
+its hash is in the verdict.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.history.frames import open_run
+from harness.history.run import HISTORY_FILE
+from reports.badge import badge
+from reports.certificate import as_text, certificate_document, verdict_document
+from reports.html.page import page
+from reports.junit import junit
+from reports.markdown import summary
+from reports.measures.around import slice_around
+from reports.measures.lines import lines_at
+from reports.pictured import shown_findings, surroundings_of
+from reports.plain import HIDDEN, printable, scrubbed, sounds_secret
+from reports.view import RunView
+
+LOG_BYTES = 150_000
+MOST_SLICES = 24
+_FIXED = (1980, 1, 1, 0, 0, 0)  # the same run gives the same bytes
+
+
+def bundle(view: RunView) -> bytes:
+    """The archive."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in _files(view):
+            entry = zipfile.ZipInfo(f"tidemark-{view.folder.name}/{name}", _FIXED)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, text.encode("utf-8", "backslashreplace"))
+    return made.getvalue()
+
+
+def _files(view: RunView) -> Iterator[tuple[str, str]]:
+    conclusion = view.conclusion
+    yield "README.md", summary(view)
+    yield "report.html", page(view)
+    yield "junit.xml", junit(view)
+    yield "badge.svg", badge(conclusion)
+    yield "verdict.json", as_text(_clean(verdict_document(conclusion)))
+    if conclusion.certified:
+        yield "certificate.json", as_text(_clean(certificate_document(conclusion)))
+    yield "header.json", as_text(_clean(dict(conclusion.header)))
+    yield "repeat.sh", f"{view.repeat()}\n"
+    yield from _slices(view)
+    for log in sorted(view.folder.rglob("*.log")):
+        yield f"logs/{log.relative_to(view.folder)}", _end_of(log)
+
+
+def _slices(view: RunView) -> Iterator[tuple[str, str]]:
+    """The lines of the history around each finding, as they were recorded."""
+    run = surroundings_of(view, open_run(view.folder).tables)
+    for op in list(dict.fromkeys(one.op for one in shown_findings(view.conclusion)))[:MOST_SLICES]:
+        if (slice_ := slice_around(run, op)) is None:
+            continue
+        first = min(one.op for one in slice_.operations)
+        last = max(one.op for one in slice_.operations)
+        events = lines_at(view.folder / HISTORY_FILE, slice_.indices)
+        lines = [json.dumps(_clean(events[n]), ensure_ascii=False) for n in sorted(events)]
+        yield f"slices/op-{op}-from-{first}-to-{last}.jsonl", "\n".join(lines) + "\n"
+
+
+def _clean(value: Any) -> Any:
+    """A document without secrets, still a document."""
+    if isinstance(value, str):
+        return scrubbed(value)
+    if isinstance(value, Mapping):
+        return {
+            str(key): HIDDEN if sounds_secret(str(key)) and isinstance(each, str) else _clean(each)
+            for key, each in value.items()
+        }
+    return [_clean(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _end_of(log: Path) -> str:
+    with log.open("rb") as file:
+        size = file.seek(0, io.SEEK_END)
+        file.seek(max(0, size - LOG_BYTES))
+        text = file.read().decode("utf-8", "replace")
+    cut = f"(the last {LOG_BYTES} of {size} bytes)\n" if size > LOG_BYTES else ""
+    return cut + "\n".join(printable(line) for line in scrubbed(text).split("\n"))

@@ -1,0 +1,121 @@
+"""What is handed on: JUnit, Markdown, badge, bundle, index, comparison, one moment."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from harness.cli import runs as run_folders
+from reports.markdown import plain
+from tests.reports.conftest import tidemark
+
+
+@pytest.fixture
+def here(failing_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder from which the runs are found by the setting."""
+    monkeypatch.chdir(tmp_path)
+    for module in ("runs", "certify", "campaign", "check"):
+        monkeypatch.setattr(f"harness.cli.{module}.RUNS", failing_run.parent, raising=False)
+    return tmp_path
+
+
+def test_the_junit_file_counts_the_broken_rule_as_a_failure(failing_run: Path) -> None:
+    (suite,) = ElementTree.parse(failing_run / "junit.xml").getroot()
+
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("1", "1", "0")
+    failure = suite.find("testcase/failure")
+    assert failure is not None
+    assert "./tidemark replay 1 --rule MIG-003" in (failure.text or "")
+
+
+def test_the_summary_ends_with_the_command_that_repeats_the_run(failing_run: Path) -> None:
+    lines = (failing_run / "summary.md").read_text(encoding="utf-8").splitlines()
+
+    assert lines[0] == "## × NOT CONFORMANT  1 must broken"
+    assert lines[-1] == "repeat: `./tidemark replay 1`"
+
+
+def test_markdown_of_a_system_neither_formats_nor_links() -> None:
+    assert plain("[x](http://e) <b> `c` | @all") == (r"\[x\]\(http://e\) \<b\> \`c\` \| \@all")
+
+
+def test_the_badge_says_how_many_musts_are_broken(failing_run: Path) -> None:
+    root = ElementTree.parse(failing_run / "badge.svg").getroot()
+
+    assert root.get("aria-label") == "migration 2026.1: 1 must broken"
+
+
+def test_a_bundle_has_the_page_the_slice_and_no_secret(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STORE_SECRET", "a-newer-leader-proposes")  # a value that the run does show
+
+    assert tidemark("report 1 --bundle") == 1
+
+    archive = zipfile.ZipFile(io.BytesIO((here / "tidemark-1.zip").read_bytes()))
+    names = {Path(name).name for name in archive.namelist()}
+    assert {"report.html", "verdict.json", "junit.xml", "repeat.sh", "header.json"} <= names
+    (slice_,) = [name for name in archive.namelist() if "slices/op-21-" in name]
+    events = [json.loads(line) for line in archive.read(slice_).decode().splitlines()]
+    assert 21 in [event["index"] for event in events]
+    for name in archive.namelist():
+        assert b"a-newer-leader-proposes" not in archive.read(name)
+
+
+def test_the_events_around_an_operation_are_told_in_order(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert tidemark("report 1 --around 21") == 0
+
+    text = capsys.readouterr().out
+    assert text.index("op 13 ") < text.index("▶     0.002471 s  op 21 ") < text.index("op 29 ")
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_an_operation_that_is_not_there_is_a_usage_error(here: Path) -> None:
+    assert tidemark("report 1 --around 999999") == 64
+
+
+def test_the_index_links_each_run_to_its_page_and_its_findings(here: Path) -> None:
+    assert tidemark("runs --html index.html") == 0
+
+    text = (here / "index.html").read_text(encoding="utf-8")
+    assert "report.html#rule-MIG-003" in text
+    assert "data-sortable" in text
+
+
+def test_a_comparison_leaves_out_what_one_run_was_not_asked(
+    here: Path, failing_run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = here / "other"
+    words = "certify --rule MIG-003 --rule MIG-001 --world sim --engine inline --rounds 0 --out"
+    tidemark(f"{words} {other}")
+    capsys.readouterr()
+
+    assert tidemark(f"compare 1 {other} --json") == 0
+
+    told = json.loads(capsys.readouterr().out)
+    assert told["differ"] == {"MIG-003": ["fail", "pass"]}
+    assert told["not_compared"] == ["MIG-001"]
+
+
+def test_a_run_is_under_way_while_its_process_lives(tmp_path: Path) -> None:
+    with run_folders.under_way(tmp_path):
+        assert run_folders.is_under_way(tmp_path)
+    assert not run_folders.is_under_way(tmp_path)
+    (tmp_path / run_folders.UNDER_WAY).write_text(f"{2**22 + os.getpid()}")
+    assert not run_folders.is_under_way(tmp_path)
+
+
+def test_who_stops_a_run_is_told_what_is_kept_and_how_to_go_on(tmp_path: Path) -> None:
+    with pytest.raises(run_folders.Stopped) as stop, run_folders.under_way(tmp_path):
+        raise KeyboardInterrupt
+
+    assert f"is kept in {tmp_path}/" in str(stop.value)
+    assert f"./tidemark report {tmp_path}" in str(stop.value)

@@ -1,0 +1,37 @@
+"""Nothing steers a terminal, and no secret is shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from reports.plain import HIDDEN, hiding, printable, scrubbed
+
+
+@pytest.mark.parametrize("text", ["\x1b[2J", "a\nb", "\u202e", "\ufeff", "\ud800", "\x00"])
+def test_what_could_steer_a_terminal_is_spelled_out(text: str) -> None:
+    assert printable(text).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("sasl.password=hunter22 next", "sasl.password=[hidden] next"),
+        ('{"client_secret": "a b c", "x": 1}', '{"client_secret": [hidden], "x": 1}'),
+        ("postgres://lab:pw@db/x", "postgres://[hidden]@db/x"),
+        ("token: abc.def, offset: 4", "token: [hidden], offset: 4"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nAA\n-----END RSA PRIVATE KEY-----", HIDDEN),
+    ],
+)
+def test_what_looks_like_a_secret_is_hidden(text: str, kept: str) -> None:
+    assert scrubbed(text) == kept
+
+
+@pytest.mark.parametrize("text", ["offset=4 epoch=2", "http://127.0.0.1:9092/x", "key=k1", "a:b@c"])
+def test_what_does_not_is_shown(text: str) -> None:
+    assert scrubbed(text) == text
+
+
+def test_known_values_are_hidden_within_the_block_alone() -> None:
+    with hiding(["s3cr3t-value", "abc"]):
+        assert scrubbed("it said s3cr3t-value abc") == f"it said {HIDDEN} abc"
+    assert scrubbed("it said s3cr3t-value") == "it said s3cr3t-value"
