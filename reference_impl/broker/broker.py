@@ -109,6 +109,7 @@ async def _run(node: Node, ports: Ports, settings: BrokerSettings) -> None:
         living = _begin(keep_alive(node, heartbeat_peer, place))
         running += [living, _begin(_announce(node, place, listener.address))]
         running += [*node.replicas.background, _begin(node.transactions.run())]
+        running.append(_begin(node.offsets.run()))
         await _first_of(living, running)
         ports.log(Lines.STOPPING)
         clean = True

@@ -12,6 +12,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from reference_impl.broker.node import Node
+from reference_impl.decisions import decision
 from reference_impl.kafka.apis import LIST_OFFSETS
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.kafka.server import Context
@@ -50,6 +51,15 @@ _FIRST_WITH_TIMEOUT = 10
 _OF_THE_TIER = (LATEST_TIERED, EARLIEST_PENDING_UPLOAD)
 
 Found = tuple[int, int, int]  # timestamp, offset, leader epoch
+
+
+@decision("timestamp-known", rules=("TS-024", "TS-025"))
+def timestamp_known(timestamp: int, version: int) -> bool:
+    """Special timestamps are negative; each has a first version (C-26)."""
+    first = FIRST_VERSION.get(timestamp, 0)
+    return timestamp >= 0 or (timestamp >= EARLIEST_PENDING_UPLOAD and version >= first)
+
+
 Key = tuple[str, int]
 
 
@@ -122,10 +132,7 @@ async def _partition(
 ) -> LogicalPartition:
     if request.isolation_level not in (0, 1):
         raise KafkaError(ErrorCode.unknown_server_error)
-    if one.timestamp < 0 and (
-        one.timestamp < EARLIEST_PENDING_UPLOAD
-        or context.version < FIRST_VERSION.get(one.timestamp, 0)
-    ):
+    if not timestamp_known(one.timestamp, context.version):
         raise KafkaError(ErrorCode.unsupported_version)
     partition = await node.partitions.find(topic, one.partition_index)
     partition.check(one.current_leader_epoch, only_leader=request.replica_id != DEBUGGING)

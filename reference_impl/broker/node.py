@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from reference_impl.broker.producer_ids import ProducerIds
 from reference_impl.broker.settings import BrokerSettings
 from reference_impl.coordinators.markers import Markers
+from reference_impl.coordinators.offset_retention import Retention
 from reference_impl.coordinators.offsets import OffsetCoordinator
 from reference_impl.coordinators.transaction_coordinator import (
     CoordinatorSettings,
@@ -65,6 +66,14 @@ class Node:
             image=self.image,
             clock=self.ports.clock,
             timeout_s=lambda: self.layers.number("offsets.commit.timeout.ms") / 1000,
+            retention=self._offset_retention,
+        )
+
+    def _offset_retention(self) -> Retention:
+        number = self.layers.number
+        return Retention(
+            keep_ms=number("offsets.retention.minutes") * 60_000,
+            check_interval_ms=number("offsets.retention.check.interval.ms"),
         )
 
     def _coordinator_settings(self) -> CoordinatorSettings:

@@ -7,15 +7,15 @@ the coordinator of their group, which this broker is or is not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
-from uuid import UUID
+from itertools import repeat
+from typing import TYPE_CHECKING
 
 from reference_impl.broker.answering import answering
 from reference_impl.broker.node import Node
+from reference_impl.broker.offset_places import Asked, AskedTopic, Place, existing, merged, told
 from reference_impl.broker.transactional_produce import TransactionVerifier
 from reference_impl.coordinators.offset_records import (
     NO_EXPIRY,
-    NO_TOPIC_ID,
     OffsetKey,
     OffsetValue,
 )
@@ -51,70 +51,6 @@ _FIRST_THAT_ADDS = 5
 _FIRST_BY_ID = 10
 
 
-class Committed(Protocol):
-    """A partition in a request that commits."""
-
-    partition_index: int
-    committed_offset: int
-    committed_leader_epoch: int
-    committed_metadata: str | None
-
-
-class Place(NamedTuple):
-    """A topic, as it is answered for."""
-
-    name: str
-    topic_id: UUID = NO_TOPIC_ID
-
-
-class Asked(NamedTuple):
-    """A partition that exists, and what is to be committed for it."""
-
-    place: Place
-    partition: int
-    offset: int = -1
-    leader_epoch: int = -1
-    metadata: str | None = None
-
-    @staticmethod
-    def of(place: Place, one: Committed) -> Asked:
-        """As a request says it."""
-        return Asked(
-            place,
-            one.partition_index,
-            one.committed_offset,
-            one.committed_leader_epoch,
-            one.committed_metadata,
-        )
-
-
-Told = dict[Place, list[tuple[int, ErrorCode]]]
-
-
-def _existing(
-    node: Node, topics: Iterable[tuple[Place, Sequence[Asked]]], told: Told
-) -> list[Asked]:
-    """Those partitions that exist; the others are told that they do not."""
-    found: list[Asked] = []
-    for place, partitions in topics:
-        unknown = ErrorCode.unknown_topic_or_partition
-        if not place.name and place.topic_id != NO_TOPIC_ID:
-            unknown = ErrorCode.unknown_topic_id
-        if place.name not in node.image.topics:
-            told.setdefault(place, [])
-        for one in partitions:
-            if node.image.partition(place.name, one.partition) is None:
-                told.setdefault(place, []).append((one.partition, unknown))
-            else:
-                found.append(one)
-    return found
-
-
-def _tell(told: Told, asked: Iterable[Asked], codes: Iterable[ErrorCode]) -> None:
-    for one, code in zip(asked, codes, strict=True):
-        told.setdefault(one.place, []).append((one.partition, code))
-
-
 # OffsetCommit.
 
 
@@ -122,31 +58,32 @@ async def offset_commit(
     node: Node, context: Context, request: OffsetCommitRequest
 ) -> OffsetCommitResponse:
     """OffsetCommit: how far a group is."""
-    told: Told = {}
-    topics = []
+    topics: list[AskedTopic] = []
+    by_id = context.version >= _FIRST_BY_ID
     for topic in request.topics:
         name, topic_id = topic.name, topic.topic_id
-        if context.version >= _FIRST_BY_ID:
+        if by_id:
             name = node.image.topic_ids.get(topic_id, "")
         elif name in node.image.topics:
             topic_id = node.image.topics[name].topic_id
         place = Place(name, topic_id)
         topics.append((place, [Asked.of(place, one) for one in topic.partitions]))
-    asked = _existing(node, topics, told)
+    asked, refused = existing(node.image, topics, by_id=by_id)
     committer = Committer(
         request.generation_id_or_member_epoch, request.member_id, request.group_instance_id
     )
     expire_ms = NO_EXPIRY
     if request.retention_time_ms != NO_RETENTION:
         expire_ms = node.ports.clock.now_ms() + request.retention_time_ms
+    codes: Iterable[ErrorCode] = ()
     try:
         if asked:
             state = node.offsets.state(request.group_id)
             known = state.knows(request.group_id)
             _must(may_commit(known, committer, False, context.version))
-            _tell(told, asked, await _commit(node, request.group_id, asked, None, expire_ms))
+            codes = await _commit(node, request.group_id, asked, None, expire_ms)
     except KafkaError as error:
-        _tell(told, asked, [error.code] * len(asked))
+        codes = repeat(error.code)
     response = apis.OFFSET_COMMIT.response
     return response(
         topics=[
@@ -158,7 +95,7 @@ async def offset_commit(
                     for index, code in partitions
                 ],
             )
-            for place, partitions in told.items()
+            for place, partitions in merged(refused, told(asked, codes))
         ]
     )
 
@@ -171,14 +108,15 @@ def _must(error: ErrorCode) -> None:
 async def _commit(
     node: Node,
     group: str,
-    asked: Sequence[Asked],
+    asked: Sequence[AskedTopic],
     producer: ProducerIdEpoch | None,
     expire_ms: int = NO_EXPIRY,
     guard: int = NO_GUARD,
 ) -> list[ErrorCode]:
     """Write what may be written; what each partition is told."""
     most, now_ms = node.layers.number("offset.metadata.max.bytes"), node.ports.clock.now_ms()
-    fits = [metadata_fits(one.metadata, most) for one in asked]
+    each = [one for _, partitions in asked for one in partitions]
+    fits = [metadata_fits(one.metadata, most) for one in each]
     offsets = [
         (
             OffsetKey(group, one.place.name, one.partition),
@@ -191,7 +129,7 @@ async def _commit(
                 topic_id=one.place.topic_id,
             ),
         )
-        for one, good in zip(asked, fits, strict=True)
+        for one, good in zip(each, fits, strict=True)
         if good
     ]
     await node.offsets.commit(group, offsets, producer, guard)
@@ -243,24 +181,22 @@ async def txn_offset_commit(
     node: Node, verifier: TransactionVerifier, context: Context, request: TxnOffsetCommitRequest
 ) -> TxnOffsetCommitResponse:
     """TxnOffsetCommit: how far a group will be, if the transaction is committed."""
-    told: Told = {}
-    topics = []
+    topics: list[AskedTopic] = []
     for topic in request.topics:
         place = Place(topic.name)
         topics.append((place, [Asked.of(place, one) for one in topic.partitions]))
-    asked = _existing(node, topics, told)
+    asked, refused = existing(node.image, topics)
+    codes: Iterable[ErrorCode] = ()
     try:
         if asked:
             if not request.group_id:
                 raise KafkaError(ErrorCode.invalid_group_id)
-            _tell(
-                told, asked, await _commit_within(node, verifier, context.version, request, asked)
-            )
+            codes = await _commit_within(node, verifier, context.version, request, asked)
     except KafkaError as error:
         code = error.code
         if code is ErrorCode.coordinator_load_in_progress and context.version < _FIRST_LOADING:
             code = ErrorCode.coordinator_not_available
-        _tell(told, asked, [code] * len(asked))
+        codes = repeat(code)
     response = apis.TXN_OFFSET_COMMIT.response
     return response(
         topics=[
@@ -273,7 +209,7 @@ async def txn_offset_commit(
                     for index, code in partitions
                 ],
             )
-            for place, partitions in told.items()
+            for place, partitions in merged(refused, told(asked, codes))
         ]
     )
 
@@ -283,7 +219,7 @@ async def _commit_within(
     verifier: TransactionVerifier,
     version: int,
     request: TxnOffsetCommitRequest,
-    asked: Sequence[Asked],
+    asked: Sequence[AskedTopic],
 ) -> list[ErrorCode]:
     group, name = request.group_id, request.transactional_id
     producer = ProducerIdEpoch(request.producer_id, request.producer_epoch)
@@ -312,12 +248,11 @@ async def offset_delete(
     node: Node, context: Context, request: OffsetDeleteRequest
 ) -> OffsetDeleteResponse:
     """OffsetDelete: a group forgets how far it is."""
-    told: Told = {}
-    topics = []
+    topics: list[AskedTopic] = []
     for topic in request.topics:
         place = Place(topic.name)
         topics.append((place, [Asked(place, one.partition_index) for one in topic.partitions]))
-    asked, group = _existing(node, topics, told), request.group_id
+    (asked, refused), group = existing(node.image, topics), request.group_id
     response = apis.OFFSET_DELETE.response
     try:
         if not group:
@@ -325,11 +260,11 @@ async def offset_delete(
         state = node.offsets.state(group)
         if not state.knows(group):
             raise KafkaError(ErrorCode.group_id_not_found)
-        keys = [OffsetKey(group, one.place.name, one.partition) for one in asked]
+        keys = [OffsetKey(group, place.name, one.partition) for place, of in asked for one in of]
         await node.offsets.commit(group, [(key, None) for key in state.deletable(keys)])
     except KafkaError as error:
         return response(error_code=error.code)
-    _tell(told, asked, [ErrorCode.none] * len(asked))
+    codes = repeat(ErrorCode.none)
     return response(
         topics=[
             response.OffsetDeleteResponseTopic(
@@ -339,7 +274,7 @@ async def offset_delete(
                     for index, code in partitions
                 ],
             )
-            for place, partitions in told.items()
+            for place, partitions in merged(refused, told(asked, codes))
         ]
     )
 

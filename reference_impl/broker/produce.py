@@ -18,14 +18,13 @@ from reference_impl.coordinators.transactions import Partition
 from reference_impl.kafka.answers import Later
 from reference_impl.kafka.apis import PRODUCE
 from reference_impl.kafka.batches import (
-    HEADER_BYTES,
     MAGIC,
     Batch,
     Bytes,
     Compression,
-    header,
-    next_size,
-    only_batch,
+    begins_in_transaction,
+    first_batch,
+    is_one_batch,
     short_header,
     slices,
 )
@@ -56,20 +55,24 @@ async def produce(
     """Answer a Produce request; later, if replicas have to have it first."""
     leaders = Leaders(node.image, PRODUCE.response)
     pending: list[tuple[Pending, Answer]] = []
-    answers: dict[_Place, Answer] = {}
+    answers: list[tuple[_Place, Answer]] = []
     failed = False
     whole = _refused_as_a_whole(request)
     verified = Verified({}, {})
+    every = _told_apart(node, context, request, whole)
     if whole is None and request.transactional_id is not None:
-        whole, verified = await _verified(node, verifier, context, request)
-    for place, asked in _told_apart(node, context, request, whole).items():
-        answer = answers[place] = PRODUCE.response.PartitionProduceResponse(
+        whole, verified = await _verified(node, verifier, context, request, every)
+        if whole is not None:
+            every = _told_apart(node, context, request, whole)
+    for place, asked in every.items():
+        answer = PRODUCE.response.PartitionProduceResponse(
             index=place.partition, base_offset=-1, log_append_time_ms=-1, log_start_offset=-1
         )
+        answers.append((place, answer))
         if asked.data is not None:
             try:
-                partition = await _find(node, context, asked.name, request.acks, asked.data)
                 guard = _guard(verified, (asked.name, place.partition))
+                partition = await _find(node, context, asked.name, request.acks, asked.data)
                 records = asked.data.records or b""
                 told = (
                     answer if asked.error is None else PRODUCE.response.PartitionProduceResponse()
@@ -101,9 +104,11 @@ class _Place(NamedTuple):
     partition: int
 
 
-def _by_topic(answers: dict[_Place, Answer]) -> list[ProduceResponse.TopicProduceResponse]:
+def _by_topic(
+    answers: list[tuple[_Place, Answer]],
+) -> list[ProduceResponse.TopicProduceResponse]:
     topics: dict[tuple[str, UUID], list[Answer]] = {}
-    for place, answer in answers.items():
+    for place, answer in answers:
         topics.setdefault(place.topic, []).append(answer)
     return [
         PRODUCE.response.TopicProduceResponse(
@@ -181,19 +186,20 @@ async def _find(
 
 
 async def _verified(
-    node: Node, verifier: TransactionVerifier, context: Context, request: ProduceRequest
+    node: Node,
+    verifier: TransactionVerifier,
+    context: Context,
+    request: ProduceRequest,
+    every: dict[_Place, _AskedFor],
 ) -> tuple[KafkaError | None, Verified]:
     """What the coordinator says of batches that would begin a transaction; if they are not all of
     one producer, the request is refused as a whole."""
     batches: dict[Partition, tuple[LogicalPartition, Batch]] = {}
-    for topic in request.topic_data:
-        name = _name(node, topic)
-        for data in topic.partition_data:
-            batch = only_batch(data.records)
-            there = node.image.partition(name, data.index) is not None
-            if batch is None or not batch.transactional or batch.producer_id < 0 or not there:
-                continue
-            batches[name, data.index] = (await node.partitions.find(name, data.index), batch)
+    for place, asked in every.items():
+        batch = None if asked.data is None else first_batch(asked.data.records)
+        if batch is not None and batch.transactional and batch.has_producer_id:
+            partition = await node.partitions.find(asked.name, place.partition)
+            batches[asked.name, place.partition] = (partition, batch)
     if len({(one.producer_id, one.producer_epoch) for _, one in batches.values()}) > 1:
         said = "Transactional records contained more than one producer ID"
         return KafkaError(ErrorCode.invalid_producer_id_mapping, said), Verified({}, {})
@@ -233,7 +239,7 @@ _WITHOUT_LOG_START = (
 
 def _check_one_batch(records: Bytes | None, version: int) -> None:
     """Exactly one batch, of the one format there is, in a codec that the version may use."""
-    if version >= _FIRST_WITH_ZSTD and only_batch(records) is not None:
+    if version >= _FIRST_WITH_ZSTD and is_one_batch(records):
         return
     batches = slices(records or b"")
     if next(batches, None) is None or not records or records[_MAGIC_AT] != MAGIC:
@@ -257,17 +263,11 @@ def _refused_as_a_whole(request: ProduceRequest) -> KafkaError | None:
     try:
         for topic in request.topic_data:
             for data in topic.partition_data:
-                batch = only_batch(data.records) or _first_batch(data.records or b"")
-                if batch is not None and batch.transactional:
+                if begins_in_transaction(data.records):
                     return _refused_transaction(request)
     except KafkaError as error:
         return error
     return None
-
-
-def _first_batch(records: Bytes) -> Batch | None:
-    size = next_size(records) or 0
-    return header(records) if HEADER_BYTES <= size <= len(records) else None
 
 
 def _refused_transaction(request: ProduceRequest) -> KafkaError | None:

@@ -25,6 +25,7 @@ from reference_impl.kafka.apis import (
     Asked,
 )
 from reference_impl.kafka.errors import ErrorCode, KafkaError
+from reference_impl.metadata.topic_names import CLUSTER_METADATA
 
 if TYPE_CHECKING:
     from reference_impl.kafka.messages import (
@@ -52,13 +53,13 @@ def allows_no_time(api: AnyApi, request: Any) -> bool:
 
 
 def _some_once(names: Sequence[Any]) -> bool:
-    """What is named twice is refused, and never gets to the controller."""
-    return 1 in Counter(names).values()
+    """What is named twice is refused, as is the topic of metadata, before time is looked at."""
+    return 1 in Counter(name for name in names if name != CLUSTER_METADATA).values()
 
 
 _ASKS: dict[AnyApi, Callable[[Any], bool]] = {
     CREATE_TOPICS: lambda asked: _some_once([one.name for one in asked.topics]),
-    CREATE_PARTITIONS: lambda asked: _some_once([one.name for one in asked.topics]),
+    CREATE_PARTITIONS: lambda asked: _some_once([(one.name,) for one in asked.topics]),
     DELETE_TOPICS: lambda asked: _some_once(
         [*asked.topic_names, *((one.name, one.topic_id) for one in asked.topics)]
     ),

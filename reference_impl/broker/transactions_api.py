@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reference_impl.broker.answering import answering
@@ -18,8 +20,10 @@ from reference_impl.coordinators.transactions import (
 )
 from reference_impl.kafka import apis
 from reference_impl.kafka.errors import ErrorCode, KafkaError
+from reference_impl.kafka.re2 import compiled
 from reference_impl.kafka.server import Context
 from reference_impl.log.transactions import EndMarker
+from reference_impl.partitions.logical import LogicalPartition
 from reference_impl.partitions.writing import Pending, acknowledged
 
 if TYPE_CHECKING:
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
     )
 
     Asked = AddPartitionsToTxnRequest.AddPartitionsToTxnTransaction
+    Topic = AddPartitionsToTxnRequest.AddPartitionsToTxnTopic
     TopicResult = AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult
 
 NO_PRODUCER, NO_EPOCH = -1, -1
@@ -115,18 +120,28 @@ async def add_partitions_to_txn(
             topics=request.v3_and_below_topics,
         )
         return response(results_by_topic_v3_and_below=await _added(node, context, asked))
+    # Of entries with the same id Kafka adds the partitions of the last, and tells of the first.
+    last = {one.transactional_id: one.topics for one in request.transactions}
+    first = {one.transactional_id: one.topics for one in reversed(request.transactions)}
     return response(
         results_by_transaction=[
             response.AddPartitionsToTxnResult(
                 transactional_id=one.transactional_id,
-                topic_results=await _added(node, context, one),
+                topic_results=await _added(
+                    node,
+                    context,
+                    replace(one, topics=last[one.transactional_id]),
+                    first[one.transactional_id],
+                ),
             )
             for one in request.transactions
         ]
     )
 
 
-async def _added(node: Node, context: Context, asked: Asked) -> list[TopicResult]:
+async def _added(
+    node: Node, context: Context, asked: Asked, told_of: Sequence[Topic] | None = None
+) -> list[TopicResult]:
     wanted = [(topic.name, index) for topic in asked.topics for index in topic.partitions]
     refused = _not_to_be_added(node, context, wanted)
     if refused:
@@ -157,7 +172,7 @@ async def _added(node: Node, context: Context, asked: Asked) -> list[TopicResult
                 for index in topic.partitions
             ],
         )
-        for topic in asked.topics
+        for topic in (asked.topics if told_of is None else told_of)
     ]
 
 
@@ -196,15 +211,9 @@ async def write_txn_markers(
     node: Node, context: Context, request: WriteTxnMarkersRequest
 ) -> WriteTxnMarkersResponse:
     """WriteTxnMarkers: a coordinator ends transactions in partitions that this broker leads."""
-    response = apis.WRITE_TXN_MARKERS.response
     results: dict[int, dict[Partition, ErrorCode]] = {}
     pending: list[tuple[int, Partition, Pending]] = []
-    if any(
-        one.producer_id == NO_PRODUCER or one.producer_epoch == NO_EPOCH for one in request.markers
-    ):
-        return _no_marker(request)
     for one in request.markers:
-        marker = EndMarker(one.transaction_result, one.coordinator_epoch)
         told = results.setdefault(one.producer_id, {})
         for topic in one.topics:
             for index in topic.partition_indexes:
@@ -213,14 +222,9 @@ async def write_txn_markers(
                     partition = await node.partitions.find(topic.name, index)
                     if partition.replica is None:
                         raise KafkaError(ErrorCode.unknown_topic_or_partition)
-                    producer = ProducerIdEpoch(one.producer_id, one.producer_epoch)
-                    bumps = one.transaction_version >= BUMPS_EPOCHS
-                    if topic.name == CONSUMER_OFFSETS:
-                        made = await node.offsets.append_marker(
-                            partition, producer, marker, bumps=bumps
-                        )
-                    else:
-                        made = await partition.append_marker(*producer, marker, bumps=bumps)
+                    if one.producer_id == NO_PRODUCER or one.producer_epoch == NO_EPOCH:
+                        return _no_marker(request)
+                    made = await _append_marker(node, partition, one)
                     pending.append((one.producer_id, place, made))
                 except KafkaError as error:
                     told[place] = error.code
@@ -228,37 +232,53 @@ async def write_txn_markers(
     ended = await acknowledged([made for _, _, made in pending], timeout_s=timeout_s)
     for (producer_id, place, _), one_ended in zip(pending, ended, strict=True):
         results[producer_id][place] = one_ended.error
-    return response(
-        markers=[
-            response.WritableTxnMarkerResult(producer_id=producer_id, topics=_marked(told))
-            for producer_id, told in results.items()
-            if told
-        ]
-    )
+    return _told_of_markers({one: told for one, told in results.items() if told})
+
+
+async def _append_marker(
+    node: Node, partition: LogicalPartition, one: WriteTxnMarkersRequest.WritableTxnMarker
+) -> Pending:
+    producer = ProducerIdEpoch(one.producer_id, one.producer_epoch)
+    marker = EndMarker(one.transaction_result, one.coordinator_epoch)
+    bumps = one.transaction_version >= BUMPS_EPOCHS
+    if partition.topic == CONSUMER_OFFSETS:
+        return await node.offsets.append_marker(partition, producer, marker, bumps=bumps)
+    return await partition.append_marker(*producer, marker, bumps=bumps)
 
 
 def _no_marker(request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
-    """A marker of no producer cannot be made, and Kafka stumbles over it."""
+    """A marker of no producer cannot be made, and Kafka stumbles over it: none is confirmed, though
+    those before it are written."""
+    results: dict[int, dict[Partition, ErrorCode]] = {}
+    for one in request.markers:  # the last of each producer is told of
+        results[one.producer_id] = {
+            (topic.name, index): ErrorCode.unknown_server_error
+            for topic in one.topics
+            for index in topic.partition_indexes
+        }
+    return _told_of_markers(results)
+
+
+def _told_of_markers(
+    results: Mapping[int, Mapping[Partition, ErrorCode]],
+) -> WriteTxnMarkersResponse:
     response = apis.WRITE_TXN_MARKERS.response
     return response(
         markers=[
-            response.WritableTxnMarkerResult(
-                producer_id=one.producer_id,
-                topics=_marked(
-                    {
-                        (topic.name, index): ErrorCode.unknown_server_error
-                        for topic in one.topics
-                        for index in topic.partition_indexes
-                    }
-                ),
-            )
-            for one in request.markers
+            response.WritableTxnMarkerResult(producer_id=one, topics=_marked(results[one]))
+            for one in sorted(results, key=_bucket)
         ]
     )
 
 
+def _bucket(producer_id: int) -> int:
+    """Kafka tells of few producers in the order of a hash map of Java: these are its buckets."""
+    hashed = (producer_id ^ (producer_id >> 32)) & 0xFFFFFFFF
+    return (hashed ^ (hashed >> 16)) & 0xF
+
+
 def _marked(
-    told: dict[Partition, ErrorCode],
+    told: Mapping[Partition, ErrorCode],
 ) -> list[WriteTxnMarkersResponse.WritableTxnMarkerTopicResult]:
     response = apis.WRITE_TXN_MARKERS.response
     topics: dict[str, list[WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult]] = {}
@@ -317,7 +337,7 @@ async def list_transactions(
     names = [one.text for one in TransactionState]
     unknown = [one for one in dict.fromkeys(request.state_filters) if one not in names]
     try:
-        pattern = re.compile(request.transactional_id_pattern or "")
+        pattern = compiled(request.transactional_id_pattern or "")
         known = node.transactions.all()
     except re.error:
         return response(error_code=ErrorCode.invalid_regular_expression)
@@ -333,7 +353,10 @@ async def list_transactions(
         lasts_ms = request.duration_filter if context.version >= 1 else -1
         if lasts_ms >= 0 and now_ms - one.started_ms <= lasts_ms:
             return False
-        return not pattern.pattern or pattern.fullmatch(one.transactional_id) is not None
+        return (
+            not request.transactional_id_pattern
+            or pattern.fullmatch(one.transactional_id) is not None
+        )
 
     return response(
         unknown_state_filters=unknown,

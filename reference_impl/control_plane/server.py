@@ -60,6 +60,8 @@ class ServerError(RuntimeError):
 class PostgresServer:
     """One embedded server. Use it as a context manager, or call stop()."""
 
+    host = HOST
+
     def __init__(self, folder: Path | None = None) -> None:
         """Prepare a server in ``folder``, or in a throwaway folder that goes when it stops."""
         self._throwaway = folder is None
@@ -136,9 +138,8 @@ class PostgresServer:
             statement = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)")
             connection.execute(statement.format(sql.Identifier(str(name))))
 
-    @staticmethod
-    def _address(port: int, database: str) -> str:
-        return f"postgresql://{USER}@{HOST}:{port}/{database}"
+    def _address(self, port: int, database: str) -> str:
+        return f"postgresql://{USER}@{self.host}:{port}/{database}"
 
     def _prepare(self) -> tuple[Path, str | None]:
         with warnings.catch_warnings():

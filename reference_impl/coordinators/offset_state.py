@@ -45,7 +45,7 @@ class Fetched(NamedTuple):
 
 @decision("may-commit-offsets")
 def may_commit(known: bool, committer: Committer, transactional: bool, version: int) -> ErrorCode:
-    """No group has members yet, so whoever names a generation is none.
+    """No group has members yet, so a client that names a generation is none.
 
     Without a generation a commit is for a group that manages no members, which begins with it; a
     member's name alone makes no difference. ``known``: the group has been committed for before.
@@ -105,6 +105,17 @@ class OffsetState:
     def knows(self, group: str) -> bool:
         """Whether the group was ever committed for."""
         return group in self._groups
+
+    def begin(self, group: str) -> None:
+        """A group was committed for, if only with what could not be kept: it is there from now on,
+        though the log does not say so."""
+        self._groups[group] = None
+
+    def forget_groups(self) -> None:
+        """Groups without offsets, also pending ones, are there no more."""
+        stores = (self.committed, *self.pending.values())
+        used = {key.group for offsets in stores for key in offsets}
+        self._groups = {group: None for group in self._groups if group in used}
 
     def of_group(self, group: str) -> list[OffsetKey]:
         """All partitions that a group has offsets of."""

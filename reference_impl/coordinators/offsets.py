@@ -5,8 +5,8 @@
     WriteTxnMarkers ─► append the marker             ─► committed: what was pending counts, or not
 
 Changes take effect in the order of the log, once they are committed. All of it is in the log: a
-broker that takes over reads it and knows what is pending and what counts. Offsets are kept until
-they are deleted: they do not expire.
+broker that takes over reads it and knows what is pending and what counts. What is kept no longer
+(``offset_retention.py``) is taken away by records, too.
 """
 
 from __future__ import annotations
@@ -26,6 +26,12 @@ from reference_impl.coordinators.offset_records import (
     read_value,
     value_of,
 )
+from reference_impl.coordinators.offset_retention import (
+    DeletedTopic,
+    Retention,
+    expired,
+    of_deleted,
+)
 from reference_impl.coordinators.offset_state import NO_PRODUCER_ID, OffsetState
 from reference_impl.coordinators.placement import CONSUMER_OFFSETS, coordinated_by
 from reference_impl.coordinators.transaction_log import coordinator_error
@@ -38,6 +44,7 @@ from reference_impl.log.log import Log
 from reference_impl.log.transactions import EndMarker, read_marker
 from reference_impl.log.verification import NO_GUARD
 from reference_impl.metadata.image import Image
+from reference_impl.metadata.records import MetadataRecord, TopicDeleted
 from reference_impl.partitions.catalog import Partitions
 from reference_impl.partitions.logical import LogicalPartition
 from reference_impl.partitions.writing import Ended, Pending, acknowledged
@@ -82,7 +89,7 @@ class LedOffsets:
 @decision("appended-change-takes-effect")
 def takes_effect(error: ErrorCode) -> bool:
     """A change is so once it is committed, also where its client hears that there are too few
-    replicas by then; whoever leads no more does not know."""
+    replicas by then; one that leads no more does not know."""
     return error in (ErrorCode.none, ErrorCode.not_enough_replicas_after_append)
 
 
@@ -103,15 +110,19 @@ class OffsetCoordinator:
         image: Image,
         clock: Clock,
         timeout_s: Callable[[], float],
+        retention: Callable[[], Retention],
     ) -> None:
         self._broker_id = broker_id
         self._partitions = partitions
         self._image = image
         self._clock = clock
         self._timeout_s = timeout_s  # how long a commit waits for the replicas
+        self._retention = retention
+        self._deleted: list[DeletedTopic] = []  # since roles were looked at last
         self._led: dict[int, LedOffsets] = {}
         self._turns: dict[int, asyncio.Lock] = {}
         self._tasks: dict[asyncio.Task[None], None] = {}
+        image.watch(self._applied)
 
     # ── what this broker coordinates ─────────────────────────────────────────────────────────────
 
@@ -127,6 +138,32 @@ class OffsetCoordinator:
         for index, one in led.items():
             if before.get(index) is not one:
                 self._begin(self._load(one))
+        deleted, self._deleted = self._deleted, []
+        for one in led.values() if deleted else ():
+            if one.loaded:
+                self._begin(self._take_away(one, of_deleted(one.state, deleted)))
+
+    def _applied(self, record: MetadataRecord) -> None:
+        if isinstance(record, TopicDeleted):
+            self._deleted.append(DeletedTopic(record.name, record.topic_id))
+
+    async def run(self) -> None:
+        """Take away what is too old, until cancelled."""
+        while True:
+            await self._clock.sleep(self._retention().check_interval_ms / 1000)
+            now_ms, keep_ms = self._clock.now_ms(), self._retention().keep_ms
+            for led in [one for one in self._led.values() if one.loaded]:
+                led.settle()
+                await self._take_away(led, expired(led.state, now_ms, keep_ms))
+                led.state.forget_groups()
+
+    async def _take_away(self, led: LedOffsets, keys: Sequence[OffsetKey]) -> None:
+        try:
+            if keys:
+                gone = [(key, None) for key in keys]
+                await self._write(led, keys[0].group, gone, None, NO_GUARD)
+        except KafkaError:
+            return  # who leads now does it, or the next look
 
     def _led_in(self, index: int, epoch: int) -> LedOffsets:
         known = self._led.get(index)
@@ -214,16 +251,18 @@ class OffsetCoordinator:
     ) -> None:
         """Write offsets of a group; within a producer's transaction, under the guard with which
         its coordinator was asked about it."""
-        await self._write(self._coordinated(group), offsets, producer, guard)
+        await self._write(self._coordinated(group), group, offsets, producer, guard)
 
     async def _write(
         self,
         led: LedOffsets,
+        group: str,
         offsets: Sequence[Change],
         producer: ProducerIdEpoch | None,
         guard: int,
     ) -> None:
         if not offsets:
+            led.state.begin(group)
             return
         now_ms = self._clock.now_ms()
         entries = [
@@ -242,7 +281,9 @@ class OffsetCoordinator:
             partition = await self._partitions.find(CONSUMER_OFFSETS, led.index)
             ended = await self._appended(
                 led,
-                lambda: partition.append(batch, acks=ALL, guard=guard, sequenced=False),
+                lambda: partition.append(
+                    batch, acks=ALL, guard=guard, sequenced=False, leader_epoch=led.epoch
+                ),
                 partial(_replay_changes, producer_id=producer_id, changes=tuple(offsets)),
             )
         except KafkaError as error:

@@ -40,6 +40,7 @@ from reference_impl.coordinators.transactions import (
     verify_partitions,
 )
 from reference_impl.kafka.errors import ErrorCode, KafkaError
+from reference_impl.log.log import Log
 from reference_impl.metadata.image import Image
 from reference_impl.partitions.catalog import Partitions
 from reference_impl.ports import Clock
@@ -78,6 +79,7 @@ class TransactionCoordinator:
         self._settings = settings
         self._new_producer_id = new_producer_id
         self._led: dict[int, Led] = {}
+        self._turns: dict[int, asyncio.Lock] = {}
         self._tasks: dict[asyncio.Task[None], None] = {}
 
     # ── what this broker coordinates ─────────────────────────────────────────────────────────────
@@ -103,19 +105,25 @@ class TransactionCoordinator:
             if not partition.leads:
                 self._led.pop(index, None)
             elif known is None or known.epoch != epoch:
-                led = self._led[index] = Led(index=index, epoch=epoch)
+                turn = self._turns.setdefault(index, asyncio.Lock())
+                led = self._led[index] = Led(index=index, epoch=epoch, turn=turn)
                 self._begin(self._load(led))
         if topic is None:
             self._led.clear()
 
     async def _load(self, led: Led) -> None:
+        async def committed(log: Log, end: int) -> None:
+            while log.high_watermark < end and self._is_current(led):
+                await self._clock.sleep(_RETRY_S)
+
         while self._is_current(led):
             try:
-                await load(await self._partitions.find(TRANSACTION_STATE, led.index), led)
+                found = await self._partitions.find(TRANSACTION_STATE, led.index)
+                await load(found, led, committed)
                 break
             except KafkaError:
                 await self._clock.sleep(_RETRY_S)
-        for entry in led.entries.values():
+        for entry in led.entries.values() if self._is_current(led) else ():
             if entry.transaction.state in PREPARED:
                 self._complete(led, entry)
 
@@ -264,6 +272,8 @@ class TransactionCoordinator:
             partition = await self._partitions.find(TRANSACTION_STATE, led.index)
             error = await write(
                 partition,
+                led,
+                self._is_current,
                 to.transactional_id,
                 to,
                 now_ms=self._clock.now_ms(),
@@ -296,9 +306,7 @@ class TransactionCoordinator:
             try:
                 await self._move(led, entry, after)
                 return
-            except KafkaError as error:
-                if error.code is not ErrorCode.coordinator_not_available:
-                    return
+            except KafkaError:  # while it coordinates, nothing else would complete it
                 entry.pending = after.state
                 await self._clock.sleep(_RETRY_S)
 
@@ -342,7 +350,15 @@ class TransactionCoordinator:
         try:
             partition = await self._partitions.find(TRANSACTION_STATE, led.index)
             now_ms = self._clock.now_ms()
-            error = await write(partition, transactional_id, None, now_ms=now_ms, timeout_s=30.0)
+            error = await write(
+                partition,
+                led,
+                self._is_current,
+                transactional_id,
+                None,
+                now_ms=now_ms,
+                timeout_s=30.0,
+            )
             if error is ErrorCode.none and self._is_current(led):
                 led.entries.pop(transactional_id, None)
         except KafkaError:

@@ -6,6 +6,8 @@ the coordinator's epoch in every marker. A change is appended, and true once it 
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from reference_impl.coordinators.transaction_records import (
@@ -20,6 +22,7 @@ from reference_impl.coordinators.whole_log import whole_log
 from reference_impl.decisions import decision
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.kafka.records import build_batch, records
+from reference_impl.log.log import Log
 from reference_impl.partitions.logical import LogicalPartition
 from reference_impl.partitions.writing import acknowledged
 
@@ -41,6 +44,7 @@ class Led:
 
     index: int
     epoch: int
+    turn: asyncio.Lock  # of all epochs: who reads the log waits for appends of the one before
     entries: dict[str, Entry] = field(default_factory=dict)
     loaded: bool = False
 
@@ -65,15 +69,25 @@ def coordinator_error(error: ErrorCode) -> ErrorCode:
             return error
 
 
-async def load(partition: LogicalPartition, led: Led) -> None:
-    """Read what the log says, from its beginning to its end; the last record of an id counts."""
+async def load(
+    partition: LogicalPartition, led: Led, until: Callable[[Log, int], Awaitable[None]]
+) -> None:
+    """Read what the log says, from its beginning to its end; the last record of an id counts.
+
+    ``until`` returns when the log is committed up to there: what a successor might not find must
+    not be acted upon.
+    """
     replica = partition.replica
     if replica is None:
         raise KafkaError(ErrorCode.not_leader_or_follower)
     found: dict[str, Entry] = {}
-    async for data, at, batch in whole_log(replica.log):
-        for record in records(data, at) if not batch.control else ():
-            _take(found, record.key or b"", record.value)
+    end = replica.log.log_start_offset
+    async with led.turn:
+        async for data, at, batch in whole_log(replica.log):
+            end = batch.next_offset
+            for record in records(data, at) if not batch.control else ():
+                _take(found, record.key or b"", record.value)
+    await until(replica.log, end)
     led.entries = found
     led.loaded = True
 
@@ -91,17 +105,26 @@ def _take(found: dict[str, Entry], key: bytes, value: bytes | None) -> None:
 
 async def write(
     partition: LogicalPartition,
+    led: Led,
+    is_current: Callable[[Led], bool],
     transactional_id: str,
     to: Transaction | None,
     *,
     now_ms: int,
     timeout_s: float,
 ) -> ErrorCode:
-    """Append what a transaction is to be, None if it is to be forgotten; what became of it."""
+    """Append what a transaction is to be, None if it is to be forgotten; what became of it.
+
+    It is decided by what was so in this epoch, and belongs into no other: another broker may have
+    led in between, and the next epoch must not find anything behind what it has read.
+    """
     value = None if to is None else value_of(to)
     batch = build_batch([(now_ms, key_of(transactional_id), value)])
     try:
-        pending = await partition.append(batch, acks=ALL)
+        async with led.turn:
+            if not is_current(led):
+                return ErrorCode.not_coordinator
+            pending = await partition.append(batch, acks=ALL, leader_epoch=led.epoch)
     except KafkaError as error:
         return coordinator_error(error.code)
     ended = await acknowledged([pending], timeout_s=timeout_s)

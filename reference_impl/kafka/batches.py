@@ -37,9 +37,11 @@ _HEADER = struct.Struct(">qiibIhiqqqhii")
 _unpack = _HEADER.unpack_from
 _new = tuple.__new__  # what the constructor of a named tuple calls, without the call in between
 _PLACE = struct.Struct(">qiib")
+_unpack_place = _PLACE.unpack_from
 _UP_TO_MAGIC = _PLACE.size
 _SMALLEST = 14  # of what the length counts, in the oldest format
 _CRC_FROM = 21
+_ATTRIBUTES_END = 23
 _INT32 = 1 << 31
 
 _COMPRESSION = 0x07
@@ -128,18 +130,42 @@ def header(data: Bytes, at: int = 0) -> Batch:
     return _new(Batch, _unpack(data, at))
 
 
+def is_one_batch(data: Bytes | None) -> bool:
+    """Whether the bytes are one batch and nothing else."""
+    if data is None or len(data) < HEADER_BYTES:
+        return False
+    _, length, _, magic = _unpack_place(data)
+    return bool(length + LOG_OVERHEAD == len(data) and magic == MAGIC)
+
+
 def only_batch(data: Bytes | None) -> Batch | None:
     """The header of the batch that the bytes are, if they are one batch and nothing else."""
-    if data is None or len(data) < HEADER_BYTES:
-        return None
-    batch = header(data)
-    alone = batch.length + LOG_OVERHEAD == len(data) and batch.magic == MAGIC
-    return batch if alone else None
+    return header(data) if data is not None and is_one_batch(data) else None
 
 
 def short_header(data: Bytes) -> Batch:
     """The header of a batch that may be too short for one: what is missing reads as zero."""
     return header(bytes(data[:HEADER_BYTES]).ljust(HEADER_BYTES, b"\0"))
+
+
+def first_batch(data: Bytes | None) -> Batch | None:
+    """The header of the first whole batch, also of one that is too short for its records, or has
+    something behind it; CORRUPT_MESSAGE where there cannot be one."""
+    alone = only_batch(data)
+    if alone is not None or data is None:
+        return alone
+    size = next_size(data)
+    if size is None or size > len(data) or data[_UP_TO_MAGIC - 1] != MAGIC:
+        return None
+    return short_header(data[:size])
+
+
+def begins_in_transaction(data: Bytes | None) -> bool:
+    """Whether the first whole batch belongs to a transaction; the same error as `first_batch`."""
+    if data is not None and is_one_batch(data):
+        return bool(data[_ATTRIBUTES_END - 1] & _TRANSACTIONAL)
+    batch = first_batch(data)
+    return batch is not None and batch.transactional
 
 
 def next_size(data: Bytes, at: int = 0) -> int | None:

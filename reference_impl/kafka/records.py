@@ -97,7 +97,7 @@ def short_unpacked(data: Bytes, batch: Batch) -> Unpacked | None:
 
 
 def _unpacked_into(place: memoryview, data: Bytes, batch: Batch) -> Unpacked:
-    codec = _codec(batch)
+    codec = codec_of(batch)
     try:
         inside = unpack(memoryview(data)[HEADER_BYTES:], codec, place)
     except TooLong:
@@ -109,7 +109,8 @@ def _unpacked_into(place: memoryview, data: Bytes, batch: Batch) -> Unpacked:
     return Unpacked(data=inside, start=0, end=len(inside))
 
 
-def _codec(batch: Batch) -> Compression:
+def codec_of(batch: Batch) -> Compression:
+    """How its records are packed; UNKNOWN_SERVER_ERROR where that is not known."""
     try:
         return Compression(batch.codec)
     except ValueError:

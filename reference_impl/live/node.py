@@ -44,7 +44,6 @@ from reference_impl.ports.network import GatedNetwork
 from reference_impl.ports.object_store import GatedObjectStore
 
 BROKEN = 1
-LOOPBACK = "127.0.0.1"
 INTERRUPTED = 130
 
 
@@ -67,7 +66,9 @@ async def _live(options: argparse.Namespace, properties: dict[str, str]) -> None
         loop.add_signal_handler(number, _told_to_stop, stop)
     ports = _ports(options)
     found: list[Address] = []  # where the metrics are
-    metrics = MetricsSettings(listen=Address(LOOPBACK, options.metrics_port), announce=found.append)
+    metrics = MetricsSettings(
+        listen=Address(options.metrics_host, options.metrics_port), announce=found.append
+    )
     program: Coroutine[None, None, None]
     if options.part == "controller":
         program = run_controller(

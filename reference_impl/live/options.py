@@ -12,6 +12,7 @@ from reference_impl.ports.network import Address
 
 Options = argparse.Namespace
 PORTS = ("object_store", "control_plane", "network", "disk")
+LOOPBACK = "127.0.0.1"
 USUALLY_TRACED = PORTS[:2]  # the others have many effects for each request
 
 
@@ -40,6 +41,9 @@ def add_node_arguments(
         )
         part.add_argument(
             "--metrics-port", type=int, default=0, metavar="PORT", help="0: any that is free"
+        )
+        part.add_argument(
+            "--metrics-host", default=LOOPBACK, metavar="HOST", help="where the page of metrics is"
         )
         part.add_argument("--trace", type=Path, metavar="FILE", help="append effect lines here")
         part.add_argument(

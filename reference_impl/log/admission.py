@@ -35,6 +35,7 @@ from reference_impl.kafka.record_walk import Walked
 from reference_impl.kafka.records import (
     Record,
     Unpacked,
+    codec_of,
     look,
     records_of,
     repacked,
@@ -145,6 +146,7 @@ def _check_bytes(data: Bytes, at: int, batch: Batch, partition: str, config: Log
             ErrorCode.corrupt_message,
             f"Record is corrupt (stored crc = {batch.crc}) in topic partition {partition}.",
         )
+    codec_of(batch)  # before anything else that its header says
 
 
 async def examine(
@@ -199,6 +201,9 @@ def _examine_records(
             ErrorCode.unknown_server_error, "the offsets in a compressed batch do not count from 0"
         )
     if target != batch.codec:
+        if lowest < NO_TIMESTAMP:
+            # Kafka cannot make a batch anew with such a time, and does not say so.
+            raise KafkaError(ErrorCode.unknown_server_error, f"the time {lowest} cannot be")
         data = repacked(inside, batch, Compression(target), level)
         batch = header(data)
         if batch.size > config.max_message_bytes:

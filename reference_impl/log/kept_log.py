@@ -58,6 +58,7 @@ class LogMaintenance:
         self._cuts = 0
         self._rolled = False
         self.on_roll: Callable[[int], None] = lambda base_offset: None
+        self.on_failure: Callable[[], None] = lambda: None
         self._flushing: asyncio.Task[None] | None = None
         self._closed = False
 
@@ -108,7 +109,9 @@ class LogMaintenance:
             raise KafkaError(ErrorCode.kafka_storage_error, f"{self.directory} is closed")
 
     def _out_of_service(self, error: OSError) -> KafkaError:
-        self.failure = self.failure or error
+        if self.failure is None:
+            self.failure = error
+            self.on_failure()
         return KafkaError(ErrorCode.kafka_storage_error, f"{self.directory}: {error}")
 
     # Segments.

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from reference_impl.decisions import decision
 from reference_impl.kafka.batches import Batch
 from reference_impl.kafka.records import Unpacked, look, records_of, short_unpacked, unpacked
 from reference_impl.log.decisions import may_be_as_late, record_is_as_late
@@ -83,13 +84,14 @@ def _first(inside: Unpacked, batch: Batch, timestamp: int, start: int) -> Timest
     look(inside, batch)
     for record in records_of(inside, batch):
         if record.offset >= start and record_is_as_late(record.timestamp, timestamp):
-            return _found(record.timestamp, record.offset, batch.partition_leader_epoch)
+            return told_of_record(record.timestamp, record.offset, batch)
     return None
 
 
-def _found(timestamp: int, offset: int, leader_epoch: int) -> TimestampOffset:
+@decision("told-of-record", rules=("KFK-162", "TS-030"))
+def told_of_record(timestamp: int, offset: int, batch: Batch) -> TimestampOffset:
+    """A record is named by its own timestamp, and by the epoch of its batch if that has one."""
+    epoch = batch.partition_leader_epoch
     return TimestampOffset(
-        timestamp=timestamp,
-        offset=offset,
-        leader_epoch=leader_epoch if leader_epoch >= 0 else None,
+        timestamp=timestamp, offset=offset, leader_epoch=epoch if epoch >= 0 else None
     )

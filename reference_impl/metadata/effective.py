@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from reference_impl.decisions import decision
 from reference_impl.metadata.configs import (
     BROKER_CONFIGS,
     TOPIC_CONFIGS,
@@ -76,6 +77,13 @@ def broker_synonyms(name: str) -> tuple[str, ...]:
     return (name,)
 
 
+@decision("default-of-topic", rules=("TS-074",))
+def default_of_topic(name: str) -> str | None:
+    """What a topic takes where no one says anything; that local retention is not set (−2) is one
+    of these values, and not what it comes to (C-09)."""
+    return TOPIC_CONFIGS[name].default
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerLayers:
     """What was set for a broker, layer by layer, as text."""
@@ -124,7 +132,7 @@ class BrokerLayers:
                 if synonym in layer:
                     text = layer[synonym]
                     return (text if factor == 1 else str(int(text) * factor)), source
-        return TOPIC_CONFIGS[name].default, ConfigSource.DEFAULT
+        return default_of_topic(name), ConfigSource.DEFAULT
 
     def topic_value(self, name: str) -> Value:
         """What a topic takes that says nothing itself."""
@@ -189,8 +197,26 @@ def check_topic_configs(
         if not on and not is_tiered(before or {}):
             raise ConfigError(_NO_REMOTE)
         _check_remote(new, values)
-    elif is_tiered(before or {}):
+    elif not tiering_may_become(is_tiered(before or {}), after=False):
         raise ConfigError(_NO_WAY_BACK)
+
+
+@decision("tiering-may-become", rules=("TS-070",))
+def tiering_may_become(before: bool, after: bool) -> bool:
+    """What was tiered stays so: its beginning is in the remote tier alone (C-08)."""
+    return after or not before
+
+
+@decision("policy-of-tiered", rules=("TS-071",))
+def policy_of_tiered(policy: Value) -> bool:
+    """A log whose records go one by one has no segments to be copied for good."""
+    return policy in ((), ("delete",))
+
+
+@decision("local-retention-fits", rules=("TS-072", "TS-073"))
+def local_retention_fits(local: int, whole: int) -> bool:
+    """What is kept on disks is not more than what is kept at all; -1 is all, -2 not set (C-09)."""
+    return whole == -1 or local == -2 or -1 < local <= whole
 
 
 def is_tiered(own: Mapping[str, str]) -> bool:
@@ -199,7 +225,7 @@ def is_tiered(own: Mapping[str, str]) -> bool:
 
 
 def _check_remote(own: Mapping[str, str], values: Mapping[str, Value]) -> None:
-    if values["cleanup.policy"] not in ((), ("delete",)):
+    if not policy_of_tiered(values["cleanup.policy"]):
         raise ConfigError(
             "Remote log storage only supports topics with cleanup.policy=delete or "
             "cleanup.policy being an empty list."
@@ -221,11 +247,10 @@ def _check_local_retention(values: Mapping[str, Value], unit: str) -> None:
     """What is kept here cannot be more than what is kept at all."""
     name, whole_name = f"local.retention.{unit}", f"retention.{unit}"
     whole, local = values[whole_name], values[name]
-    if not isinstance(whole, int) or not isinstance(local, int) or whole == -1 or local == -2:
+    if not isinstance(whole, int) or not isinstance(local, int):
         return
-    if local == -1:
-        why = f"Value must not be -1 as {whole_name} value is set as {whole}."
-        raise invalid(name, str(local), why)
-    if local > whole:
+    if not local_retention_fits(local, whole):
         why = f"Value must not be more than {whole_name} property value: {whole}"
+        if local == -1:
+            why = f"Value must not be -1 as {whole_name} value is set as {whole}."
         raise invalid(name, str(local), why)

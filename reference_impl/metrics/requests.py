@@ -5,7 +5,7 @@ Every error code of an answer counts, NONE included: a Produce of three partitio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from reference_impl.kafka.apis import AnyApi
@@ -13,9 +13,10 @@ from reference_impl.kafka.errors import ErrorCode
 from reference_impl.kafka.message import Message
 from reference_impl.kafka.schema import Field, Struct
 from reference_impl.metrics import names
-from reference_impl.metrics.registry import Registry
+from reference_impl.metrics.registry import Labels, Registry
 
-Codes = Callable[[Any], Iterator[int]]
+Codes = Callable[[Any, Callable[[int], None]], None]
+"""Tells every error code of a message."""
 
 
 class RequestMeters:
@@ -24,23 +25,31 @@ class RequestMeters:
     def __init__(self, registry: Registry) -> None:
         self._requests = registry.counter(names.REQUESTS)
         self._errors = registry.counter(names.ERRORS)
-        self._codes: dict[tuple[AnyApi, int], Codes] = {}
-        self._labels: dict[tuple[AnyApi, int], tuple[str, str]] = {}
+        self._kinds: dict[tuple[AnyApi, int], _Answered] = {}
 
     def answered(self, api: AnyApi, version: int, response: Message | None) -> None:
         """A request was answered, or carried out without an answer."""
-        key = (api, version)
-        if key not in self._labels:
-            self._labels[key] = (api.name, str(version))
-            self._codes[key] = codes_of(api, version)
-        self._requests.add(self._labels[key])
-        if response is None:
-            return
-        for code in self._codes[key](response):
-            self._errors.add((api.name, _NAMES.get(code, str(code))))
+        kind = self._kinds.get((api, version))
+        if kind is None:
+            kind = self._kinds[api, version] = _Answered(api, version, self._errors.values)
+        self._requests.add(kind.labels)
+        if response is not None:
+            kind.tell_codes(response, kind.count)
 
 
-_NAMES: Mapping[int, str] = {int(code): code.name.upper() for code in ErrorCode}
+class _Answered:
+    """What is answered in one version of an API."""
+
+    def __init__(self, api: AnyApi, version: int, errors: dict[Labels, int]) -> None:
+        self.labels = (api.name, str(version))
+        self.tell_codes = codes_of(api, version)
+        self._errors = errors
+        self._named = {int(code): (api.name, code.name.upper()) for code in ErrorCode}
+
+    def count(self, code: int) -> None:
+        """One error code; a number that is no code of Kafka's stands for itself."""
+        labels = self._named.get(code) or (self.labels[0], str(code))
+        self._errors[labels] = self._errors.get(labels, 0) + 1
 
 
 def codes_of(api: AnyApi, version: int) -> Codes:
@@ -55,12 +64,12 @@ def _codes(struct: Struct) -> Codes:
     inside = [(field, _codes(field.struct)) for field in struct.fields if field.struct is not None]
     lists = [(field.name, find) for field, find in inside if field.array and _has_codes(field)]
 
-    def find_all(message: Any) -> Iterator[int]:
+    def find_all(message: Any, tell: Callable[[int], None]) -> None:
         if own:
-            yield message.error_code
+            tell(message.error_code)
         for name, find in lists:
             for one in getattr(message, name) or ():
-                yield from find(one)
+                find(one, tell)
 
     return find_all
 

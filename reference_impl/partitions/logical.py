@@ -299,16 +299,19 @@ class LogicalPartition(Watched):
         origin: Origin = Origin.CLIENT,
         guard: int = NO_GUARD,
         sequenced: bool = True,
+        leader_epoch: int | None = None,
     ) -> Pending:
         """Append what a producer sent; a KafkaError says why not.
 
         ``guard``: under which it was verified to belong to a transaction. ``sequenced``: it is
         of the producer itself, and not of a coordinator on its behalf, which numbers no batches.
+        ``leader_epoch``: the only one in which it is to be appended.
         """
+        self._must_lead_in(leader_epoch)
         chosen_for = self._standing_of_writers()
         kind = self._chosen(origin)
         if kind is WriterKind.LOCAL and self._writer is not None:
-            admit = partial(self._must_write, origin, chosen_for)
+            admit = partial(self._must_write, origin, chosen_for, leader_epoch)
             return await self._writer.append(
                 records, acks=acks, admit=admit, guard=guard, sequenced=sequenced
             )
@@ -343,8 +346,16 @@ class LogicalPartition(Watched):
         """As long as it is the same, so is the choice of a writer."""
         return self.boundary, self.refused_epoch, self._replica, self.state
 
-    def _must_write(self, origin: Origin, chosen_for: tuple[object, ...]) -> None:
+    def _must_lead_in(self, leader_epoch: int | None) -> None:
+        if leader_epoch not in (None, self.state.leader_epoch):
+            said = f"{self} is not in leader epoch {leader_epoch}"
+            raise KafkaError(ErrorCode.not_leader_or_follower, said)
+
+    def _must_write(
+        self, origin: Origin, chosen_for: tuple[object, ...], leader_epoch: int | None
+    ) -> None:
         """Asked again when it is the writer's turn: the local log must still be the one."""
+        self._must_lead_in(leader_epoch)
         if self._standing_of_writers() == chosen_for:
             return
         if self._chosen(origin) is not WriterKind.LOCAL:

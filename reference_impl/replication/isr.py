@@ -88,11 +88,13 @@ class IsrProposals(Watched):
             return False
         if answer.error_code in _AGAIN:
             return False
-        for topic in answer.topics:
-            for data in topic.partitions:
-                known = batch.get((topic.topic_id, data.partition_index))
-                if known is not None:
-                    self._decided(*known, data)
+        told = {
+            (topic.topic_id, data.partition_index): data
+            for topic in answer.topics
+            for data in topic.partitions
+        }
+        for key, (partition, sent_at) in batch.items():
+            self._decided(partition, sent_at, told.get(key))
         return True
 
     def _request(
@@ -134,11 +136,11 @@ class IsrProposals(Watched):
         return -1 if broker is None else broker.broker_epoch
 
     def _decided(
-        self, partition: Partition, sent_at: int, data: AlterPartitionResponse.PartitionData
+        self, partition: Partition, sent_at: int, data: AlterPartitionResponse.PartitionData | None
     ) -> None:
         if partition.state.partition_epoch != sent_at or not partition.leads:
             return  # the image was faster
-        if data.error_code:
+        if data is None or data.error_code:
             partition.isr_decided(None)
             return
         partition.isr_decided(

@@ -81,12 +81,11 @@ class ReplicaManager:
         self._fetchers: dict[int, tuple[Address, Fetcher, Peer, asyncio.Task[None]]] = {}
         self.background: list[asyncio.Task[None]] = []  # none of them ends while all is well
         self.epoch_before = -1  # the broker's epoch in its last life, if that ended cleanly
-        self._applying = False
+        self._applying = self._clean = False
         self._complete = False  # every log is open that the image wants here
         self._applied = Watched()
         self._configs: dict[object, _TopicConfig] = {}
         self._warned: dict[str, None] = {}  # of tiered topics, without tiered storage
-        self._clean = False
         self._checkpoints = checkpoints.Checkpoints(ports.disk, self._logs)
         self._proposals = IsrProposals(
             controller=controller,
@@ -107,6 +106,7 @@ class ReplicaManager:
             brokers=image.brokers,
             proposals=self._proposals,
             max_lag_ms=settings.max_lag_ms,
+            hand_over=self.refusals.hand_over,
             events=events or PartitionEvents(),
         )
 
@@ -164,6 +164,7 @@ class ReplicaManager:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
+        self.refusals.close()
         for _, _, peer, _ in self._fetchers.values():
             await peer.close()
         for partition in self._partitions.values():
@@ -296,7 +297,9 @@ class ReplicaManager:
             return Peer(self._ports.network, address, client_id)
 
         def following() -> Iterable[Partition]:
-            return [one for one in self._partitions.values() if one.state.leader == leader]
+            led = [one for one in self._partitions.values() if one.state.leader == leader]
+            # One that is out of service must not look as if it were in sync.
+            return [one for one in led if one.log.failure is None]
 
         peer = connect()
         fetcher = Fetcher(

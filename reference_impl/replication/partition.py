@@ -63,6 +63,7 @@ class BrokerContext:
     proposals: Proposals
     max_lag_ms: int
     events: PartitionEvents = field(default_factory=PartitionEvents)
+    hand_over: Callable[[Partition], None] = lambda partition: None  # it leads, and cannot
 
     def now_ms(self) -> int:
         """Monotonic."""
@@ -85,6 +86,7 @@ class Partition(Copy):
         self.epoch_start_offset = -1
         self._around = surroundings
         log.on_roll = partial(surroundings.events.rolled, self)
+        log.on_failure = self._hand_over_if_failed
         self.following.on_change = partial(surroundings.events.follows_otherwise, self)
 
     def __repr__(self) -> str:
@@ -113,10 +115,11 @@ class Partition(Copy):
             if state.partition_epoch < self.state.partition_epoch:
                 return False
             led, before, proposed = self.leads, self.state, self.proposed_isr
-            if state == before and self.proposed_isr is None:
+            if state == before:  # what it proposed is still to be decided
                 return False
             new_epoch = state.leader_epoch > before.leader_epoch
-            if new_epoch and state.leader == self._around.broker_id:
+            in_service = self.log.failure is None
+            if new_epoch and state.leader == self._around.broker_id and in_service:
                 # Also where nothing is appended in it: followers with a later epoch than any record
                 # of this log must find out where to cut. And first: nobody may find a leader
                 # whose epoch has not begun.
@@ -128,15 +131,21 @@ class Partition(Copy):
             else:
                 self.followers.clear()
                 self.epoch_start_offset = -1
-                if new_epoch:
+                if new_epoch and in_service:
                     await self._begin_to_follow()
             self._follow(new_epoch=new_epoch)
+        self._hand_over_if_failed()
         if new_epoch:
             self._around.events.role_taken(self)
         elif proposed is not None and sorted(state.isr) == sorted(proposed):
             self._around.events.isr_changed(self, before.isr, state.isr)
         self.wake()
         return new_epoch
+
+    def _hand_over_if_failed(self) -> None:
+        """A log that is out of service stays so as long as this broker runs: others must lead."""
+        if self.leads and self.log.failure is not None:
+            self._around.hand_over(self)
 
     def _truncated(self, offset: int) -> None:
         self._around.events.truncated(self, offset)

@@ -8,6 +8,7 @@ which costs an election and nothing else.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
@@ -45,6 +46,7 @@ class LeadershipRefusals:
         self._broker_epoch = broker_epoch
         self._clock = clock
         self.last: dict[tuple[UUID, int], Refusal] = {}
+        self._telling: dict[tuple[UUID, int], tuple[int, asyncio.Task[bool]]] = {}
 
     async def refuse_to_lead(self, partition: Partition, leader_epoch: int, why: str) -> bool:
         """Say it until the controller has answered; False if another epoch began before."""
@@ -55,6 +57,18 @@ class LeadershipRefusals:
                 return True
             await self._clock.sleep(BACKOFF_S)
         return False
+
+    def hand_over(self, partition: Partition) -> None:
+        """Refuse in the background, once in a leader epoch: the log is out of service."""
+        key, epoch = (partition.topic_id, partition.index), partition.state.leader_epoch
+        if key not in self._telling or self._telling[key][0] != epoch:
+            telling = self.refuse_to_lead(partition, epoch, str(partition.log.failure))
+            self._telling[key] = epoch, asyncio.get_running_loop().create_task(telling)
+
+    def close(self) -> None:
+        """Say nothing more."""
+        for _, telling in self._telling.values():
+            telling.cancel()
 
     async def _tell(self, topic_id: UUID, index: int) -> bool:
         request = ASSIGN_REPLICAS_TO_DIRS.request

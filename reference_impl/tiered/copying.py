@@ -14,6 +14,9 @@ changes nothing if it was applied, and neither deleted nor taken for abandoned u
 
 from __future__ import annotations
 
+from uuid import UUID
+
+from reference_impl.decisions import decision
 from reference_impl.log.checkpoints import VERSION
 from reference_impl.log.decisions import EpochEntry
 from reference_impl.log.log import Log
@@ -57,6 +60,24 @@ def copy_lag(extension: TieredExtension) -> list[LocalSegment]:
         extension.highest_remote(), log.log_start_offset, log.epochs.entries[0].start_offset
     )
     return list(copy_candidates(finished_segments(log), start, log.last_stable_offset))
+
+
+@decision("latest-timestamp", rules=("TS-089",))
+def latest_timestamp(segment: LocalSegment) -> int:
+    """The greatest of its records, by which it expires (G-37)."""
+    return segment.largest_timestamp
+
+
+@decision("size-of-copy", rules=("TS-090",))
+def size_of_copy(segment: LocalSegment) -> int:
+    """The bytes of its records; indexes do not count."""
+    return segment.size
+
+
+@decision("id-of-copy", rules=("TS-085",))
+def id_of_copy(fresh: UUID, base_offset: int) -> UUID:
+    """Another one for each attempt: what a failed one left is never taken for this one's."""
+    return fresh
 
 
 class CopyTask:
@@ -149,16 +170,18 @@ class CopyTask:
     def _metadata_of(self, log: Log, local: LocalSegment, epoch: int) -> RemoteLogSegmentMetadata:
         lineage = log.epochs.entries
         return RemoteLogSegmentMetadata(
-            segment_id=RemoteLogSegmentId(self._extension.id, self._tier.new_id()),
+            segment_id=RemoteLogSegmentId(
+                self._extension.id, id_of_copy(self._tier.new_id(), local.base_offset)
+            ),
             start_offset=local.base_offset,
             end_offset=local.end_offset,
             leader_epoch=epoch,
-            max_timestamp_ms=local.largest_timestamp,
+            max_timestamp_ms=latest_timestamp(local),
             event_timestamp_ms=self._tier.ports.clock.now_ms(),
             segment_leader_epochs=segment_leader_epochs(
                 lineage, local.base_offset, local.end_offset
             ),
-            segment_size_bytes=local.size,
+            segment_size_bytes=size_of_copy(local),
         )
 
     async def _store(self, metadata: RemoteLogSegmentMetadata, data: LogSegmentData) -> None:

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from reference_impl.decisions import decision
 from reference_impl.kafka.writers import varint
 from reference_impl.log.checkpoints import read_file, replace_file
 from reference_impl.ports.disk import Disk
@@ -62,6 +63,18 @@ class FlatFile(NamedTuple):
     deletion: RemotePartitionDeleteMetadata | None
 
 
+@decision("zig-zag", rules=("TS-130",))
+def zig_zag(offset: int) -> int:
+    """A var long: the sign is the lowest bit."""
+    return (offset << 1) ^ (offset >> 63)
+
+
+@decision("committed-lines", rules=("TS-131",))
+def committed_lines(offsets: Mapping[int, int]) -> tuple[tuple[int, int], ...]:
+    """Metadata partitions and the next offset to read of each, ascending."""
+    return tuple(sorted(offsets.items()))
+
+
 def encode_flat_file(
     partition: TopicIdPartition,
     next_offset: int,
@@ -69,8 +82,8 @@ def encode_flat_file(
     deletion: RemotePartitionDeleteMetadata | None,
 ) -> bytes:
     """The bytes of a flat file; segments as listed, by start offset and id."""
-    zigzag = (next_offset << 1) ^ (next_offset >> 63)
-    pieces = [varint(MAGIC), name_bytes(partition.topic), partition.topic_id.bytes, varint(zigzag)]
+    where = varint(zig_zag(next_offset))
+    pieces = [varint(MAGIC), name_bytes(partition.topic), partition.topic_id.bytes, where]
     for one in segments:
         pieces.append(_entry(_SEGMENT, one.segment_id.id.bytes + segment_fields(one)))
     if deletion is not None:
@@ -124,7 +137,7 @@ def _read_segment(entry: Cursor, partition: TopicIdPartition) -> RemoteLogSegmen
 
 def encode_committed_offsets(offsets: Mapping[int, int]) -> bytes:
     """One line for each metadata partition, ascending."""
-    return "".join(f"{partition} {offsets[partition]}\n" for partition in sorted(offsets)).encode()
+    return "".join(f"{number} {offset}\n" for number, offset in committed_lines(offsets)).encode()
 
 
 def decode_committed_offsets(data: bytes) -> dict[int, int]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from reference_impl.decisions import decision
 from reference_impl.tiered.records import VERSION
 from reference_impl.tiered.segments import (
     MetadataEvent,
@@ -29,6 +30,12 @@ SEPARATOR: Final = "separator"
 PROPERTIES: Final = (PRINT_PARTITION, PRINT_OFFSET, PRINT_VERSION, PRINT_ALL, SEPARATOR)
 
 Field = tuple[str, object, bool]  # name, value, whether it is printed without being asked for
+
+
+@decision("formatter-switch", rules=("TS-133",))
+def switched_on(said: str) -> bool:
+    """Any value but `true`, in whatever case, is false."""
+    return said.lower() == "true"
 
 
 def parse_properties(pairs: Sequence[str]) -> dict[str, str]:
@@ -50,7 +57,7 @@ class RemoteLogMetadataFormatter:
     def __init__(self, properties: Mapping[str, str] | None = None) -> None:
         said = properties or {}
         self._separator = said.get(SEPARATOR, ",")
-        self._asked = {name for name in PROPERTIES if said.get(name, "").lower() == "true"}
+        self._asked = {name for name in PROPERTIES if switched_on(said.get(name, ""))}
 
     def line(self, event: MetadataEvent, *, partition: int, offset: int) -> str:
         """An event, and where in the topic it is."""

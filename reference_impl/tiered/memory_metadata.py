@@ -16,14 +16,16 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 
 from reference_impl.ports.clock import Clock
-from reference_impl.tiered.life_cycles import Outcome, check_added, check_updated, tell_publisher
-from reference_impl.tiered.metadata import MetadataUnavailable, NotInitialised
+from reference_impl.tiered.cached_metadata import CachedMetadataManager
+from reference_impl.tiered.life_cycles import Outcome, tell_publisher
+from reference_impl.tiered.metadata import (
+    MetadataUnavailable,
+    NotInitialised,
+    manager_follows,
+)
 from reference_impl.tiered.segment_cache import SegmentCache
 from reference_impl.tiered.segments import (
     MetadataEvent,
-    RemoteLogSegmentMetadata,
-    RemoteLogSegmentMetadataUpdate,
-    RemotePartitionDeleteMetadata,
     TopicIdPartition,
     partition_of,
 )
@@ -65,7 +67,7 @@ class MemoryMetadataRegistry:
         return len(self.events) - 1
 
 
-class MemoryMetadataManager:
+class MemoryMetadataManager(CachedMetadataManager):
     """The view of one broker. ``delay_s`` is how long an event takes to arrive here."""
 
     def __init__(
@@ -102,24 +104,6 @@ class MemoryMetadataManager:
 
     # Publishing.
 
-    async def add_remote_log_segment_metadata(self, metadata: RemoteLogSegmentMetadata) -> None:
-        """See the interface."""
-        check_added(metadata)
-        await self._publish(metadata)
-
-    async def update_remote_log_segment_metadata(
-        self, update: RemoteLogSegmentMetadataUpdate
-    ) -> None:
-        """See the interface."""
-        check_updated(update)
-        await self._publish(update)
-
-    async def put_remote_partition_delete_metadata(
-        self, metadata: RemotePartitionDeleteMetadata
-    ) -> None:
-        """See the interface."""
-        await self._publish(metadata)
-
     async def _publish(self, event: MetadataEvent) -> None:
         self._require(partition_of(event))
         told = asyncio.get_running_loop().create_future()
@@ -133,30 +117,6 @@ class MemoryMetadataManager:
         tell_publisher(event, outcome)
 
     # Looking up.
-
-    def remote_log_segment_metadata(
-        self, partition: TopicIdPartition, epoch: int, offset: int
-    ) -> RemoteLogSegmentMetadata | None:
-        """See the interface."""
-        return self._require(partition).segment_for(epoch, offset)
-
-    def highest_offset_for_epoch(self, partition: TopicIdPartition, epoch: int) -> int | None:
-        """See the interface."""
-        return self._require(partition).highest_offset_for_epoch(epoch)
-
-    def list_remote_log_segments(
-        self, partition: TopicIdPartition, epoch: int | None = None
-    ) -> tuple[RemoteLogSegmentMetadata, ...]:
-        """See the interface."""
-        return self._require(partition).segments(epoch)
-
-    def deletion_of(self, partition: TopicIdPartition) -> RemotePartitionDeleteMetadata | None:
-        """See the interface."""
-        return self._require(partition).deletion
-
-    def highest_leader_epoch(self, partition: TopicIdPartition) -> int:
-        """See the interface."""
-        return self._require(partition).highest_epoch
 
     def metadata_leader_epoch(self, partition: TopicIdPartition) -> int | None:
         """See the interface."""
@@ -271,7 +231,7 @@ class MemoryMetadataManager:
                     watcher(partition)
 
     def _follows(self, partition: TopicIdPartition) -> bool:
-        return partition in self._needed or self._registry.leader == self.broker_id
+        return manager_follows(partition in self._needed, self._registry.leader == self.broker_id)
 
     def _cache(self, partition: TopicIdPartition) -> SegmentCache:
         return self._caches.setdefault(partition, SegmentCache(partition))

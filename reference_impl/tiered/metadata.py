@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+from reference_impl.decisions import decision
 from reference_impl.tiered.segments import (
     RemoteLogSegmentMetadata,
     RemoteLogSegmentMetadataUpdate,
@@ -39,6 +40,12 @@ class MetadataUnavailable(RemoteStorageException):
 
 class NotInitialised(RemoteStorageException):
     """The manager does not know yet what there is of this partition."""
+
+
+@decision("manager-follows", rules=("TS-129",))
+def manager_follows(told: bool, leads_metadata: bool) -> bool:
+    """A manager learns of partitions it was told of, and of all whose events its broker leads."""
+    return told or leads_metadata
 
 
 class RemoteLogMetadataManager(Protocol):

@@ -9,9 +9,10 @@ there can be and lists nothing, so it also removes what a failed copy left behin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
+from reference_impl.decisions import decision
 from reference_impl.ports import Ports
 from reference_impl.ports.object_store import ObjectNotFound, StoreError, check_key
 from reference_impl.tiered.segments import RemoteLogSegmentMetadata
@@ -35,6 +36,37 @@ INDEX_PARTS: Mapping[IndexKind, str] = {
     IndexKind.TRANSACTION: "transaction.index",
     IndexKind.LEADER_EPOCH: "leader-epoch.checkpoint",
 }
+
+
+@decision("parts-left-before", rules=("TS-110",))
+def parts_left_before(given: Collection[IndexKind]) -> tuple[str, ...]:
+    """What an earlier attempt of a copy may have left that this one does not replace."""
+    return tuple(part for kind, part in INDEX_PARTS.items() if kind not in given)
+
+
+@decision("indexes-to-put", rules=("TS-092",))
+def indexes_to_put(given: Mapping[IndexKind, bytes]) -> Mapping[IndexKind, bytes]:
+    """All that a segment has, also those without an entry: a reader looks for them."""
+    return given
+
+
+@decision("parts-of-a-copy", rules=("TS-113", "TS-094"))
+def parts_of_a_copy() -> tuple[str, ...]:
+    """All parts that there can be, the segment first: without it nothing is read."""
+    return (SEGMENT_PART, *INDEX_PARTS.values())
+
+
+@decision("range-to-fetch", rules=("TS-111",))
+def range_to_fetch(start: int, end: int | None) -> tuple[int, int] | None:
+    """A position and how many bytes from it on; both ends are included. None is no range."""
+    last = LARGEST_POSITION if end is None else end
+    return (start, last - start + 1) if 0 <= start <= last <= LARGEST_POSITION else None
+
+
+@decision("store-lacks-it", rules=("TS-112",))
+def store_lacks_it(error: StoreError) -> bool:
+    """Whether the store said that there is no such object; any other error may pass."""
+    return isinstance(error, ObjectNotFound)
 
 
 def segment_prefix(metadata: RemoteLogSegmentMetadata) -> str:
@@ -63,11 +95,10 @@ class ObjectStorageManager:
         self, metadata: RemoteLogSegmentMetadata, data: LogSegmentData
     ) -> None:
         """Indexes first, the segment last."""
-        indexes = data.indexes()
+        indexes = indexes_to_put(data.indexes())
         with _as_remote(f"copying {segment_prefix(metadata)}"):
-            absent = [kind for kind in INDEX_PARTS if kind not in indexes]
-            if absent:  # an earlier attempt may have had one
-                await self._store.delete([self._index_key(metadata, kind) for kind in absent])
+            if absent := parts_left_before(indexes):
+                await self._store.delete([self._key(metadata, part) for part in absent])
             for kind, index in indexes.items():
                 await self._store.put(self._index_key(metadata, kind), index)
             await self._store.put(self._key(metadata, SEGMENT_PART), data.segment)
@@ -76,12 +107,12 @@ class ObjectStorageManager:
         self, metadata: RemoteLogSegmentMetadata, start: int, end: int | None = None
     ) -> bytes:
         """A range of the segment's object."""
-        last = LARGEST_POSITION if end is None else end
-        if not 0 <= start <= last <= LARGEST_POSITION:
-            raise ValueError(f"no positions of a segment: {start} to {last}")
+        wanted = range_to_fetch(start, end)
+        if wanted is None:
+            raise ValueError(f"no positions of a segment: {start} to {end}")
         key = self._key(metadata, SEGMENT_PART)
         with _as_remote(f"reading {key}"):
-            return await self._store.get_range(key, start, last - start + 1)
+            return await self._store.get_range(key, *wanted)
 
     async def fetch_index(self, metadata: RemoteLogSegmentMetadata, kind: IndexKind) -> bytes:
         """The whole object of an index."""
@@ -90,10 +121,9 @@ class ObjectStorageManager:
             return await self._store.get(key)
 
     async def delete_log_segment_data(self, metadata: RemoteLogSegmentMetadata) -> None:
-        """All parts that there can be, the segment first."""
-        parts = [SEGMENT_PART, *INDEX_PARTS.values()]
+        """All of it, also what a failed copy left."""
         with _as_remote(f"deleting {segment_prefix(metadata)}"):
-            await self._store.delete([self._key(metadata, part) for part in parts])
+            await self._store.delete([self._key(metadata, part) for part in parts_of_a_copy()])
 
     async def close(self) -> None:
         """Nothing is held: the store belongs to the node."""
@@ -110,7 +140,7 @@ def _as_remote(what: str) -> Iterator[None]:
     """Errors of the store in the words of the plug-in."""
     try:
         yield
-    except ObjectNotFound as error:
-        raise RemoteResourceNotFoundException(f"{what}: {error}") from error
     except StoreError as error:
-        raise RemoteStorageException(f"{what}: {error}") from error
+        missing = store_lacks_it(error)
+        raised = RemoteResourceNotFoundException if missing else RemoteStorageException
+        raise raised(f"{what}: {error}") from error

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from reference_impl.decisions import decision
 from reference_impl.metadata.configs import ConfigError
 from reference_impl.metadata.effective import BrokerLayers
 from reference_impl.ports import Address
@@ -32,6 +33,17 @@ KAFKAS_METADATA_CLASS = (
 TOPIC_BASED = "reference_impl.tiered.topic_metadata.TopicBasedMetadataManager"
 _STORAGE, _METADATA = "remote.log.storage.", "remote.log.metadata."
 _PREFIXES = {_STORAGE: "rsm.config.", _METADATA: "rlmm.config."}
+
+
+@decision("plug-in-settings", rules=("TS-141",))
+def plug_in_settings(given: Mapping[str, str], family: str, prefix: str) -> dict[str, str]:
+    """Settings of the family under their own names, and those of the plug-in without its prefix,
+    which win."""
+    found = {name: value for name, value in given.items() if name.startswith(family)}
+    for name, value in given.items():
+        if name.startswith(prefix):
+            found[name.removeprefix(prefix)] = value
+    return found
 
 
 def storage_class_name(layers: BrokerLayers) -> str:
@@ -70,15 +82,9 @@ def metadata_configs(
 
 
 def _configs(layers: BrokerLayers, family: str) -> dict[str, str]:
-    """Settings of the family under their own names, and those of the plug-in without its prefix,
-    which win."""
     given = all_set(layers)
     prefix = given.get(f"{family}manager.impl.prefix", _PREFIXES[family])
-    found = {name: value for name, value in given.items() if name.startswith(family)}
-    for name, value in given.items():
-        if name.startswith(prefix):
-            found[name.removeprefix(prefix)] = value
-    return found
+    return plug_in_settings(given, family, prefix)
 
 
 def load_class(name: str, class_path: str | None = None) -> Any:

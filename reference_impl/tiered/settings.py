@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from reference_impl.decisions import decision
 from reference_impl.metadata.configs import ConfigError
 from reference_impl.metadata.effective import BrokerLayers, topic_value
 from reference_impl.metadata.image import Image
@@ -60,12 +61,9 @@ class TieredSettings:
         jitter = set_text(layers, "remote.log.manager.task.retry.jitter")
         if jitter is not None:
             given["retry_jitter"] = _jitter(jitter)
-        size = set_text(layers, _CACHE_BYTES)
-        in_mb = set_text(layers, _CACHE_MB)
-        if size is not None:
-            given["index_cache_bytes"] = _number(_CACHE_BYTES, size)
-        elif in_mb is not None:
-            given["index_cache_bytes"] = _number(_CACHE_MB, in_mb) * _MIB
+        given["index_cache_bytes"] = index_cache_size(
+            _if_set(layers, _CACHE_BYTES), _if_set(layers, _CACHE_MB), 1024 * _MIB
+        )
         made = cls(**given)  # type: ignore[arg-type]
         check_ms = layers.number("log.retention.check.interval.ms")
         interval_ms = min(made.task_interval_ms, check_ms)
@@ -85,6 +83,32 @@ _NAMES: Mapping[str, str] = {
 }
 
 
+@decision("index-cache-size", rules=("TS-140",))
+def index_cache_size(in_bytes: int | None, in_mb: int | None, usual: int) -> int:
+    """Bytes, by the name that Kafka has for them, or the document's megabytes."""
+    if in_bytes is not None:
+        return in_bytes
+    return usual if in_mb is None else in_mb * _MIB
+
+
+@decision("jitter-allowed", rules=("TS-140",))
+def jitter_allowed(jitter: float) -> bool:
+    """Up to a half: a retry is never sooner than half of what it waits."""
+    return 0 <= jitter <= 0.5
+
+
+@decision("copies-topic", rules=("TS-099",))
+def copies_topic(enabled: bool) -> bool:
+    """A topic is tiered if it says so itself."""
+    return enabled
+
+
+@decision("one-log-dir", rules=("TS-142",))
+def one_log_dir(dirs: int) -> bool:
+    """Tiered storage goes with one directory, or the default one (C-38)."""
+    return dirs <= 1
+
+
 def set_text(layers: BrokerLayers, name: str) -> str | None:
     """What was set for a broker under a name, whether or not Kafka knows the name."""
     return next((layer[name] for _, layer in layers.set_layers() if name in layer), None)
@@ -96,6 +120,11 @@ def all_set(layers: BrokerLayers) -> dict[str, str]:
     for _, layer in reversed(layers.set_layers()):
         found.update(layer)
     return found
+
+
+def _if_set(layers: BrokerLayers, name: str) -> int | None:
+    text = set_text(layers, name)
+    return None if text is None else _number(name, text)
 
 
 def _number(name: str, text: str) -> int:
@@ -113,7 +142,7 @@ def _jitter(text: str) -> float:
         value = float(text)
     except ValueError:
         value = -1.0
-    if not 0 <= value <= 0.5:
+    if not jitter_allowed(value):
         name = "remote.log.manager.task.retry.jitter"
         raise ConfigError(f"Invalid value {text} for configuration {name}: 0 to 0.5 is allowed")
     return value
@@ -127,7 +156,7 @@ def is_enabled(layers: BrokerLayers) -> bool:
 def check_broker(layers: BrokerLayers) -> None:
     """Refuse what tiered storage does not support (C-38), before the broker starts."""
     dirs = [one for one in (set_text(layers, LOG_DIRS) or "").split(",") if one.strip()]
-    if len(dirs) > 1:
+    if not one_log_dir(len(dirs)):
         raise ConfigError(
             f"{SYSTEM_ENABLE}=true is not supported with more than one directory in {LOG_DIRS}: "
             f"{','.join(dirs)}"
@@ -154,7 +183,7 @@ class TopicSettings:
         """Whether a topic's segments are copied; the metadata topic's never are."""
         if topic == METADATA_TOPIC:
             return False
-        return topic_value(self._image, self._layers, topic, STORAGE_ENABLE) is True
+        return copies_topic(topic_value(self._image, self._layers, topic, STORAGE_ENABLE) is True)
 
     def retention(self, topic: str) -> TopicRetention:
         """Its retention in both units, and that of its local segments (C-09)."""

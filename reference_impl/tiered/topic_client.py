@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 from uuid import UUID
 
+from reference_impl.decisions import decision
 from reference_impl.kafka.apis import CREATE_TOPICS, FETCH, LIST_OFFSETS, METADATA, PRODUCE
 from reference_impl.kafka.batches import batches
 from reference_impl.kafka.client import Peer
@@ -62,6 +63,12 @@ class FetchedPartition:
     high_watermark: int
     next_offset: int
     records: Sequence[FetchedRecord]
+
+
+@decision("key-of-event", rules=("TS-080", "TS-081", "TS-082"))
+def key_of_event(value: bytes) -> bytes | None:
+    """None: the topic is not compacted, and the value has all there is (C-12)."""
+    return None
 
 
 class MetadataTopicClient:
@@ -129,7 +136,7 @@ class MetadataTopicClient:
     async def produce(self, partition: int, value: bytes) -> int:
         """Append a record, with all replicas in sync; its offset."""
         layout = await self._known_layout()
-        batch = build_batch([(self._ports.clock.now_ms(), None, value)])
+        batch = build_batch([(self._ports.clock.now_ms(), key_of_event(value), value)])
         data = PRODUCE.request.PartitionProduceData(index=partition, records=batch)
         topic = PRODUCE.request.TopicProduceData(topic_id=layout.topic_id, partition_data=[data])
         asked = PRODUCE.request(acks=-1, timeout_ms=int(_TIMEOUT_S * 1000), topic_data=[topic])

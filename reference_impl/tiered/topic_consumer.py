@@ -19,6 +19,7 @@ from reference_impl.ports.log_lines import Lines, NodeLog
 from reference_impl.replication.watching import Watched, until
 from reference_impl.tiered.flat_file import MetadataFiles
 from reference_impl.tiered.life_cycles import Outcome, described
+from reference_impl.tiered.metadata import manager_follows
 from reference_impl.tiered.records import BadRecord, decode_event
 from reference_impl.tiered.segments import TopicIdPartition, partition_of
 from reference_impl.tiered.topic_client import (
@@ -95,7 +96,8 @@ class TopicConsumer:
 
     def follows(self, partition: TopicIdPartition) -> bool:
         """Whether its events are read, or will be."""
-        return partition in self._told or self._state.number_of(partition) in self._led()
+        leads = self._state.number_of(partition) in self._led()
+        return manager_follows(partition in self._told, leads)
 
     def watch(self, applied: Callable[[TopicIdPartition], None]) -> None:
         """Call this whenever what is known of a partition changed, and when it is initialised."""

@@ -23,16 +23,14 @@ from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.partitions.catalog import StorageContext
 from reference_impl.ports import Address
 from reference_impl.replication.watching import until
+from reference_impl.tiered.cached_metadata import CachedMetadataManager
 from reference_impl.tiered.flat_file import MetadataFiles
-from reference_impl.tiered.life_cycles import check_added, check_updated, tell_publisher
+from reference_impl.tiered.life_cycles import tell_publisher
 from reference_impl.tiered.metadata import MetadataUnavailable, NotInitialised
 from reference_impl.tiered.records import encode_event
 from reference_impl.tiered.segment_cache import SegmentCache
 from reference_impl.tiered.segments import (
     MetadataEvent,
-    RemoteLogSegmentMetadata,
-    RemoteLogSegmentMetadataUpdate,
-    RemotePartitionDeleteMetadata,
     TopicIdPartition,
     partition_of,
 )
@@ -52,7 +50,7 @@ _NOT_APPENDED: Final = (
 )
 
 
-class TopicBasedMetadataManager:
+class TopicBasedMetadataManager(CachedMetadataManager):
     """See the module. ``configure`` is called while the event loop runs: it begins to read."""
 
     def __init__(self, context: StorageContext) -> None:
@@ -83,24 +81,6 @@ class TopicBasedMetadataManager:
         self._reading.add_done_callback(_report_failure)
 
     # Publishing.
-
-    async def add_remote_log_segment_metadata(self, metadata: RemoteLogSegmentMetadata) -> None:
-        """See the interface."""
-        check_added(metadata)
-        await self._publish(metadata)
-
-    async def update_remote_log_segment_metadata(
-        self, update: RemoteLogSegmentMetadataUpdate
-    ) -> None:
-        """See the interface."""
-        check_updated(update)
-        await self._publish(update)
-
-    async def put_remote_partition_delete_metadata(
-        self, metadata: RemotePartitionDeleteMetadata
-    ) -> None:
-        """See the interface."""
-        await self._publish(metadata)
 
     async def _publish(self, event: MetadataEvent) -> None:
         partition = partition_of(event)
@@ -136,30 +116,6 @@ class TopicBasedMetadataManager:
             await clock.sleep(self.settings.retry_s)
 
     # Looking up.
-
-    def remote_log_segment_metadata(
-        self, partition: TopicIdPartition, epoch: int, offset: int
-    ) -> RemoteLogSegmentMetadata | None:
-        """See the interface."""
-        return self._require(partition).segment_for(epoch, offset)
-
-    def highest_offset_for_epoch(self, partition: TopicIdPartition, epoch: int) -> int | None:
-        """See the interface."""
-        return self._require(partition).highest_offset_for_epoch(epoch)
-
-    def list_remote_log_segments(
-        self, partition: TopicIdPartition, epoch: int | None = None
-    ) -> tuple[RemoteLogSegmentMetadata, ...]:
-        """See the interface."""
-        return self._require(partition).segments(epoch)
-
-    def deletion_of(self, partition: TopicIdPartition) -> RemotePartitionDeleteMetadata | None:
-        """See the interface."""
-        return self._require(partition).deletion
-
-    def highest_leader_epoch(self, partition: TopicIdPartition) -> int:
-        """See the interface."""
-        return self._require(partition).highest_epoch
 
     def metadata_leader_epoch(self, partition: TopicIdPartition) -> int | None:
         """See the interface."""

@@ -59,7 +59,7 @@ class MetadataPartition:
     outcomes: dict[int, Seen] = field(default_factory=dict)
 
 
-@decision("tiered-metadata-start")
+@decision("tiered-metadata-start", rules=("TS-132",))
 def start_position(committed: int | None, kept: int | None) -> int:
     """Where reading begins: at the smaller of the committed offset and the file's; at the beginning
     if either is missing."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -42,6 +43,40 @@ def test_it_says_where_it_is_and_stops_cleanly_when_told(
         assert serving.wait(60) == 0
     assert sorted(os.listdir(data)) == ["broker-1", "broker-2", "controller", "objects"]
     assert (data / "broker-1" / ".kafka_cleanshutdown").exists()
+
+
+def test_a_node_that_died_is_named_and_started_again_when_asked() -> None:
+    with subprocess.Popen(
+        [*COMMAND, "--brokers", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as serving:
+        assert serving.stdout is not None
+        assert serving.stderr is not None
+        serving.stdout.readline()
+        said = iter(serving.stderr.readline, "")
+        named = next(line for line in said if line.startswith("broker-1: pid "))
+        assert next(line for line in said if line.startswith("lacks: "))
+        os.kill(int(named.split()[2].rstrip(",")), signal.SIGKILL)
+        ended = next(line for line in said if line.startswith("broker-1 ended"))
+        assert ended == f"broker-1 ended: SIGKILL; `kill -USR1 {serving.pid}` starts it again\n"
+        serving.send_signal(signal.SIGUSR1)
+        assert next(said).startswith("broker-1 is back: pid ")
+        serving.terminate()
+        serving.communicate(timeout=60)
+        assert serving.returncode == 0
+
+
+def test_a_port_that_is_taken_is_told_with_the_option_that_chooses_another() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            [*COMMAND[:-1], str(port)], capture_output=True, text=True, check=False
+        )
+
+    assert done.returncode == 64
+    assert f"port {port} cannot be listened on" in done.stderr
+    assert "--port" in done.stderr
 
 
 TIERED_TOPIC = {
@@ -97,6 +132,27 @@ def test_with_tiered_storage_a_client_reads_what_has_left_the_disks(tmp_path: Pa
             time.sleep(0.2)
         assert not any((folder / f"{0:020}.log").exists() for folder in folders)
         assert _read_all(bootstrap, "orders", len(values)) == values
+        serving.terminate()
+        assert serving.wait(60) == 0
+
+
+def test_one_broker_is_enough_for_transactions_and_for_offsets_of_groups() -> None:
+    with subprocess.Popen(
+        [*COMMAND, "--brokers", "1"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as serving:
+        assert serving.stdout is not None
+        bootstrap = serving.stdout.readline().strip().removeprefix("bootstrap=")
+        common = {"bootstrap.servers": bootstrap, "log_level": 0}
+        producer = Producer({**common, "transactional.id": "t"})
+        producer.init_transactions(30)
+        producer.begin_transaction()
+        producer.produce("orders", b"v")
+        producer.commit_transaction(30)
+        assert _read_all(bootstrap, "orders", 1) == [b"v"]
+        reader = Consumer({**common, "group.id": "g"})
+        reader.commit(offsets=[TopicPartition("orders", 0, 1)], asynchronous=False)
+        assert reader.committed([TopicPartition("orders", 0)], 30)[0].offset == 1
+        reader.close()
         serving.terminate()
         assert serving.wait(60) == 0
 

@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from harness.deployments.plan import broker_name
 from harness.simulation.simulation import Simulation
+from reference_impl.coordinators.placement import TRANSACTION_STATE, coordinated_by
 from reference_impl.kafka import apis
+from reference_impl.kafka.client import Peer
 from reference_impl.kafka.errors import ErrorCode
 from tests.coordinators.transaction_bench import Cluster, Producer
 
@@ -172,3 +175,41 @@ def test_transactions_can_be_looked_at(cluster: Make) -> None:
 def test_a_time_out_out_of_range_is_refused(cluster: Make, timeout_ms: int, code: str) -> None:
     producer = Producer(cluster(), "x")
     assert ErrorCode(producer.init_once(timeout_ms=timeout_ms).error_code).name == code
+
+
+def test_a_coordinator_acts_on_a_decision_once_no_successor_can_miss_it(cluster: Make) -> None:
+    """Of a commit in its log that another replica may not have, no client may hear:
+    that one may come to lead, and would abort what was committed elsewhere."""
+    made = cluster()
+    producer = begun(made)
+    assert producer.send(0, "a") == "none"
+    asked = apis.METADATA.request
+    request = asked(topics=[asked.MetadataRequestTopic(name=TRANSACTION_STATE)])
+    index = coordinated_by("x", 3)
+    partitions = made.ask(1, apis.METADATA, 9, request).topics[0].partitions
+    first, second, last = next(
+        one.replica_nodes for one in partitions if one.partition_index == index
+    )
+    assert made.coordinator("x") == first
+    cut = made.sim.levers.cut(broker_name(last), [broker_name(one) for one in (first, second)])
+    end = apis.END_TXN.request(
+        transactional_id="x",
+        producer_id=producer.producer_id,
+        producer_epoch=producer.epoch,
+        committed=True,
+    )
+    peer = Peer(made.sim.lab, made.cluster.address(first), "test")
+    asking = made.sim.spawn(peer.ask(apis.END_TXN, 5, end, timeout_s=30.0))
+    made.sim.advance(0.7)
+    made.sim.kill(broker_name(first))
+    described = apis.DESCRIBE_TRANSACTIONS.request(transactional_ids=["x"])
+    told = []
+    while not told or told[-1] == "not_coordinator":
+        made.sim.advance(0.1)
+        answer = made.ask(second, apis.DESCRIBE_TRANSACTIONS, 0, described)
+        told.append(ErrorCode(answer.transaction_states[0].error_code).name)
+    assert told[-1] == "coordinator_load_in_progress"
+    assert isinstance(asking.exception(), ConnectionError)
+    cut.release()
+    made.sim.advance(5)
+    assert made.read(0) == ["a"]

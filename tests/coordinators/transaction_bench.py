@@ -106,7 +106,13 @@ class Cluster:
 
     def read(self, index: int, *, committed: bool = True, at: int | None = None) -> list[str]:
         """What a reader sees: with ``committed``, without what was aborted or is undecided."""
-        reader, offset = _Reader(committed=committed), 0
+        return [value for _, value in self.rows(index, committed=committed, at=at)]
+
+    def rows(
+        self, index: int, *, committed: bool = True, at: int | None = None, start: int = 0
+    ) -> list[tuple[int, str]]:
+        """The same from some offset on, with offsets."""
+        reader, offset = Reader(committed=committed), start
         while True:
             part = apis.FETCH.request.FetchPartition(
                 partition=index, fetch_offset=offset, partition_max_bytes=1 << 20
@@ -122,18 +128,18 @@ class Cluster:
             data = answer.responses[0].partitions[0]
             assert not data.error_code, data.error_code
             if not data.records:
-                return reader.values
+                return [row for row in reader.rows if row[0] >= start]
             offset = reader.take(
                 data.records,
                 [(one.first_offset, one.producer_id) for one in data.aborted_transactions or ()],
             )
 
 
-class _Reader:
+class Reader:
     """Hands records on as a client does: no markers, nothing of aborted transactions."""
 
     def __init__(self, *, committed: bool) -> None:
-        self.values: list[str] = []
+        self.rows: list[tuple[int, str]] = []  # offset and value
         self._committed = committed
         self._aborted: dict[int, None] = {}  # whose records are left out up to the next marker
 
@@ -147,7 +153,9 @@ class _Reader:
             if batch.control:
                 self._aborted.pop(batch.producer_id, None)
             elif not (batch.transactional and batch.producer_id in self._aborted):
-                self.values += [(one.value or b"").decode() for one in records(data, at)]
+                self.rows += [
+                    (one.offset, (one.value or b"").decode()) for one in records(data, at)
+                ]
         return after
 
 

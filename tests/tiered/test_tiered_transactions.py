@@ -99,3 +99,50 @@ def test_a_replica_that_is_built_from_the_tier_knows_what_is_open_and_who_is_fen
     assert other.end(commit=True) == "none"
     made.sim.advance(3)
     assert made.read(0)[-1] == "c5"
+
+
+def test_a_reader_may_begin_anywhere_at_any_replica_before_and_after_a_leader_change(
+    made: Cluster,
+) -> None:
+    """Also inside of an aborted transaction: its abort is told to every reader that needs it."""
+    one, other = begun(made, "one"), begun(made, "other")
+    assert one.send(0, "gone0") == "none"  # aborted far behind where it begins
+    transact(other, "c0", "c1", commit=True)
+    assert one.send(0, "gone1") == "none"
+    transact(other, "gone2", commit=False)
+    transact(other, "c2", commit=True)
+    assert one.end(commit=False) == "none"
+    transact(other, "c3", "c4", commit=True)
+    until_local_from(made, 8)
+    for killed in (None, made.leader(0)):
+        if killed is not None:
+            made.kill(killed)
+        alive = [broker for broker in (1, 2, 3) if broker != killed]
+        everything = made.rows(0, committed=False)
+        committed = [row for row in everything if row[1].startswith("c")]
+        for broker in alive:
+            for start, _ in everything:
+                expected = [row for row in committed if row[0] >= start]
+                assert made.rows(0, at=broker, start=start) == expected
+
+
+def test_a_transaction_that_is_open_while_a_replica_is_built_from_the_tier_ends_for_it_too(
+    made: Cluster,
+) -> None:
+    one, other = begun(made, "one"), begun(made, "other")
+    transact(other, "c0", "c1", "c2", commit=True)
+    transact(one, "gone", commit=False)
+    until_local_from(made, 4)
+    assert one.send(0, "open") == "none"
+    transact(other, "c3", commit=True)
+    emptied = SimLevers(made.sim).wipe("broker-2")
+    made.sim.advance(10)
+    emptied.release()
+    made.sim.advance(30)
+    for broker in (1, 2, 3):
+        assert made.read(0, at=broker) == ["c0", "c1", "c2"]
+    made.kill(1)
+    assert one.end(commit=False) == "none"
+    made.sim.advance(3)
+    for broker in (2, 3):
+        assert made.read(0, at=broker) == ["c0", "c1", "c2", "c3"]
