@@ -1,4 +1,4 @@
-"""What can be done to the disk of a node; in simulations."""
+"""What can be done to the disk of a node: in simulations, and a full one in containers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FAULTS = (
         name="disk-full",
         does="leaves no room; a write that does not fit writes what fits",
         levers=("disk_full",),
-        landed=(("writes_without_room",),),
+        landed=(("writes_without_room", "bytes_until_full"),),
         inject=on_each_node(lambda levers, node, _: levers.disk_full(node)),
         suspends=_MAY_END,
     ),

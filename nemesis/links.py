@@ -24,7 +24,7 @@ FAULTS = (
         takes=Takes.LINKS,
         does="lets nothing pass; bytes wait until it heals or their sender gives up",
         levers=("cut",),
-        landed=(("deliveries_held",),),
+        landed=(("deliveries_held", "packets_dropped"),),
         inject=on_each_link(
             lambda levers, one, _: levers.cut(one.sources, one.targets, both=one.both)
         ),
@@ -52,5 +52,21 @@ FAULTS = (
         suspends=_UNHEARD,
         options={"seconds": 0.3},
         targets=("leader of {partition} -> everything else",),
+    ),
+    Fault(
+        name="lossy",
+        roles=(Role.BROKER, Role.CONTROLLER),
+        takes=Takes.LINKS,
+        does="loses a part of the packets between nodes, which are sent again",
+        levers=("lose_packets",),
+        landed=(("packets_dropped",),),
+        inject=on_each_link(
+            lambda levers, one, o: levers.lose_packets(
+                one.sources, one.targets, o["fraction"], both=one.both
+            )
+        ),
+        suspends=_UNHEARD,
+        options={"fraction": 0.2},
+        targets=("leader of {partition} <-> everything else",),
     ),
 )

@@ -21,7 +21,8 @@ def not_offered(on: Deployment, fault: Fault, target: str | None = None) -> str 
         return None
     if target is None:
         return None
-    if "controller" in target and not on.nodes(Role.CONTROLLER):
+    linked = fault.takes is Takes.LINKS and "controller" in on.levers.further_ends
+    if "controller" in target and not on.nodes(Role.CONTROLLER) and not linked:
         return "which node is its controller is not known"
     for service in SERVICES:
         if service in target and not on.nodes(Role(service)):

@@ -6,10 +6,11 @@
     nemesis  end     fault=cut                               the newest of that name
     nemesis  heal    which=0                                 the oldest
     nemesis  heal-all
+    nemesis  kill    target="leader of t-0 with 1 follower behind" wait=5000
 
-What a target meant is recorded with the step. A step is skipped, and its line says why, if its
-target is out of place, if there are faults enough, or if the cluster did not recover from those
-before.
+What a target meant is recorded with the step. One that is not there yet is waited for, if told. A
+step is skipped, and its line says why, if its target is out of place, if there are faults enough,
+or if the cluster did not recover from those before.
 """
 
 from __future__ import annotations
@@ -37,7 +38,14 @@ ISOLATED = "{} <-> everything else"
 DEPOSED = {"kill": "{}", "pause": "{}", "cut": ISOLATED}  # how, and the target
 ENDING = ("end", "heal", "heal-all")
 SKIPPED = "skipped"
-_GIVEN = {"target": "str", "lasts": "int | None", "ms": "int", "part": "str | None"}
+LOOK_MS = 100  # between two looks for a target that may yet come about
+_GIVEN = {
+    "target": "str",
+    "lasts": "int | None",
+    "ms": "int",
+    "part": "str | None",
+    "wait": "int",
+}
 
 
 def a_broker(trial: Any) -> Sequence[str]:
@@ -135,11 +143,17 @@ class NemesisSteps(_FaultVerbs):  # type: ignore[misc, valid-type]
             return {SKIPPED: f"{self._most} faults are in force"}
         if (asked := self._asked(step)) is None:
             return {}
-        try:
-            self._found = await self._nemesis.find(*asked)
-        except NoTarget as why:
-            return {SKIPPED: str(why)}
-        return {"target": self._found.label}
+        left = int(step.arguments.get("wait", 0))
+        while True:
+            try:
+                self._found = await self._nemesis.find(*asked)
+            except NoTarget as why:
+                if left <= 0:
+                    return {SKIPPED: str(why)}
+            else:
+                return {"target": self._found.label}
+            left -= LOOK_MS
+            await self._pass(LOOK_MS)
 
     async def carry_out(self, step: Step, meant: Mapping[str, Any]) -> None:
         """Unless it is skipped; what has landed since is written down, and what could not be ended
@@ -238,9 +252,13 @@ class NemesisSteps(_FaultVerbs):  # type: ignore[misc, valid-type]
         lasts: int | None = None,
         ms: int = 0,
         part: str | None = None,
+        wait: int = 0,
         **options: Any,
     ) -> None:
-        """Begin a fault on the target that was found; it ends after `lasts`, `ms` pass."""
+        """Begin a fault on the target that was found; it ends after `lasts`, `ms` pass.
+
+        A target that is not there yet was waited for, `wait` ms at most.
+        """
         active = await self._nemesis.begin(fault, self._found, part=part, **options)
         if lasts is not None:
             healing = asyncio.ensure_future(self._end_after(active, lasts))

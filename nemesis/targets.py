@@ -2,6 +2,8 @@
 
     broker-1   controller   client a   all brokers   all clients   everything but broker-1
     leader of t-0   follower of t-0   followers of t-0          asked when the fault begins
+    leader of t-0 with 2 followers behind                       only while so many are out of sync
+    coordinator of a                                            of the transactional id a
     broker-1, broker-2                                          several nodes
     broker-1 -> controller   leader of t-0 <-> everything else  links, one way or both
     broker-1                                                    as a link: to all other nodes
@@ -27,6 +29,8 @@ from typing import TypeVar
 
 from harness.clients.admin import Leadership
 from harness.clients.operations import TopicPartition
+from harness.clients.raw import RawClient
+from harness.clients.transactions import find_coordinator
 from harness.deployments.at_rest import who_leads
 from harness.deployments.deployment import Deployment, Role
 from harness.deployments.plan import broker_name
@@ -38,7 +42,10 @@ SERVICES = (Role.CONTROL_PLANE.value, Role.OBJECT_STORE.value)
 _NODE_ROLES = (Role.CONTROLLER, Role.BROKER, Role.CLIENT)
 _ARROWS = {"->": False, "→": False, "<->": True, "↔": True}
 _ARROW = re.compile(r"\s*(<->|->|→|↔)\s*")
-_BY_PARTITION = re.compile(r"(leader|followers|follower) of (\S+)")
+COORDINATOR = "coordinator of "
+_BY_PARTITION = re.compile(
+    r"(leader|followers|follower) of (\S+)(?: with ([1-9]) followers? behind)?"
+)
 
 
 class Takes(Enum):
@@ -122,6 +129,8 @@ class Finder:
     async def _named(self, text: str) -> tuple[tuple[str, ...], TopicPartition | None]:
         if by_partition := _BY_PARTITION.fullmatch(text):
             return await self._of_partition(*by_partition.groups())
+        if text.startswith(COORDINATOR):
+            return (await self._coordinator(text.removeprefix(COORDINATOR)),), None
         if text in ("all brokers", "all clients"):
             nodes = self._on.nodes(Role.BROKER if text == "all brokers" else Role.CLIENT)
         elif text.startswith("everything but "):
@@ -136,13 +145,16 @@ class Finder:
         return nodes, None
 
     async def _of_partition(
-        self, what: str, named: str
+        self, what: str, named: str, behind: str | None
     ) -> tuple[tuple[str, ...], TopicPartition | None]:
         tp = partition_named(self._on, named)
         seen = await self.leadership(tp)
         if seen is None:
             raise NoTarget(f"no broker names a leader of {named}")
         followers = [one for one in sorted(seen.replicas) if one != seen.leader]
+        lag = sum(one not in seen.isr for one in followers)
+        if behind is not None and lag < int(behind):
+            raise NoTarget(f"{lag} followers of {named} are behind, not {behind}")
         if what != "leader" and not followers:
             raise NoTarget(f"{named} has no followers")
         chosen = {
@@ -151,6 +163,21 @@ class Finder:
             "follower": [] if what == "leader" else [self._one_of(followers)],
         }[what]
         return tuple(broker_name(one) for one in chosen), tp
+
+    async def _coordinator(self, transactional_id: str) -> str:
+        """The broker that coordinates a transactional id, as the first one says that answers."""
+        key = self._on.recorder.topic(transactional_id)
+        for broker in self._on.brokers:
+            client = RawClient(self._on.network, self._on.address(broker))
+            try:
+                found = await find_coordinator(client, key)
+            except (OSError, TimeoutError):
+                continue
+            finally:
+                client.abort()
+            if found in self._on.brokers:
+                return broker_name(found)
+        raise NoTarget(f"no broker names a coordinator of {transactional_id}")
 
     async def leadership(self, tp: TopicPartition) -> Leadership | None:
         """Who leads by the latest epoch that a broker tells; None if no leader is known."""
@@ -188,14 +215,20 @@ class Finder:
             return ()
         if text in SERVICES:
             return (self._service(text),)
+        if text in self._on.levers.further_ends:
+            return (text,)
         return (await self._nodes(text)).nodes
 
+    def _ends(self) -> tuple[str, ...]:
+        """What links of the cluster join."""
+        return (*self._on.levers.further_ends, *self.cluster())
+
     def _else(self, side: Sequence[str]) -> tuple[str, ...]:
-        return tuple(one for one in self.cluster() if one not in side)
+        return tuple(one for one in self._ends() if one not in side)
 
     def _ring(self) -> list[Link]:
         """Every node hears its two neighbours and no other node."""
-        nodes = self.cluster()
+        nodes = self._ends()
         far = [
             Link((nodes[here],), (nodes[there],), both=True)
             for here, there in combinations(range(len(nodes)), 2)

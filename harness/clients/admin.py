@@ -39,7 +39,13 @@ async def create_topic(
     configs: Mapping[str, str] | None = None,
     timeout_s: float = 10.0,
 ) -> None:
-    """Create a topic, with its replicas as given or wherever the controller likes."""
+    """Create a topic, with its replicas as given or wherever the controller likes.
+
+    A broker that does not offer that makes the topics that are asked about, if it likes.
+    """
+    if not client.offers("create_topics", 7):
+        await _mention(client, name, timeout_s=timeout_s)
+        return
     v = create_topics_v7
     topic = v.CreatableTopic(
         name=name,  # type: ignore[arg-type]
@@ -64,6 +70,19 @@ async def create_topic(
     one = named(answer.topics, "name", name)
     if one.error_code is not ErrorCode.none:
         raise Refused(f"creating {name}: {one.error_code.name}: {one.error_message}")
+
+
+async def _mention(client: RawClient, name: str, *, timeout_s: float) -> None:
+    v = metadata_v12
+    request = v.MetadataRequest(
+        topics=(v.MetadataRequestTopic(topic_id=None, name=name),),  # type: ignore[arg-type]
+        allow_auto_topic_creation=True,
+        include_topic_authorized_operations=False,
+    )
+    try:
+        await client.ask(request, timeout_s=timeout_s)
+    finally:
+        client.abort()
 
 
 async def delete_topic(client: RawClient, name: str, *, timeout_s: float = 10.0) -> None:
@@ -130,6 +149,18 @@ async def brokers_known(client: RawClient, *, timeout_s: float = 10.0) -> dict[i
         if one.node_id < 0 or not one.host or not 0 < one.port < 1 << 16:
             raise UnreadableAnswer(f"it names a broker {one.node_id} at {one.host}:{one.port}")
     return {int(one.node_id): Address(one.host, int(one.port)) for one in answer.brokers}
+
+
+async def topics_known(client: RawClient, *, timeout_s: float = 10.0) -> tuple[str, ...]:
+    """The names of all topics that a broker knows."""
+    request = metadata_v12.MetadataRequest(
+        topics=None, allow_auto_topic_creation=False, include_topic_authorized_operations=False
+    )
+    try:
+        answer = await client.ask(request, timeout_s=timeout_s)
+    finally:
+        client.abort()
+    return tuple(str(one.name) for one in answer.topics if one.name)
 
 
 @dataclass(frozen=True, slots=True)

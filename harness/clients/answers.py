@@ -48,19 +48,16 @@ def answer_size(prefix: bytes) -> int:
 def read_answer(schema: Any, data: bytes, correlation_id: int) -> Any:
     """The message in an answer to the request with this correlation id."""
     try:
-        header, body_at = entity_reader(schema.__header_schema__)(data, 0)
-        if header.correlation_id != correlation_id:
-            raise UnreadableAnswer(
-                f"it answers request {header.correlation_id}, and {correlation_id} was asked"
-            )
+        (answers,) = _SIZE.unpack_from(data)
+        if answers != correlation_id:
+            raise UnreadableAnswer(f"it answers request {answers}, and {correlation_id} was asked")
+        _, body_at = entity_reader(schema.__header_schema__)(data, 0)
         message, size = entity_reader(schema)(data, body_at)
     except NOT_READABLE as problem:
         raise _no_message(schema, data, problem) from None
     except KeyError as problem:
-        # kio knows no tags but its own, and others are allowed: does the message fit beside them?
-        if not _fits_with_other_tags(schema, data):
-            raise _no_message(schema, data, problem) from None
-        raise ConnectionError(f"the lab cannot read the tags of a {_named(schema)}") from None
+        # kio knows no tags but its own, and others are allowed: the message is read without them.
+        return _read_without_other_tags(schema, data, problem)
     if body_at + size != len(data):
         behind = len(data) - body_at - size
         raise UnreadableAnswer(f"{behind} bytes follow the {_named(schema)}")
@@ -80,17 +77,29 @@ def _no_message(schema: Any, data: bytes, problem: Exception) -> UnreadableAnswe
     return UnreadableAnswer(f"{len(data)} bytes are no {_named(schema)}: {said}")
 
 
-def _fits_with_other_tags(schema: Any, data: bytes) -> bool:
+def _read_without_other_tags(schema: Any, data: bytes, problem: KeyError) -> Any:
+    known = _without_other_tags(schema, data)
+    if known is None:
+        raise _no_message(schema, data, problem) from None
+    try:
+        return entity_reader(schema)(known, 0)[0]
+    except (*NOT_READABLE, KeyError) as further:
+        raise _no_message(schema, data, further) from None
+
+
+def _without_other_tags(schema: Any, data: bytes) -> bytes | None:
+    """The message as bytes that have no tags but those of its schema; None if it is none."""
     api, version = BY_KEY.get(int(schema.__api_key__)), int(schema.__version__)
     if api is None or version not in api.versions:
-        return False
+        return None
     try:
         at = _SIZE.size
         if api.responses.header_version(version):
             at = skip_tags(data, at, [])
-        return api.responses.read(data, version, at)[1] == len(data)
+        message, end = api.responses.read(data, version, at)
+        return api.responses.encode(message, version) if end == len(data) else None
     except (WireError, *UNREADABLE):
-        return False
+        return None
 
 
 def _named(schema: Any) -> str:

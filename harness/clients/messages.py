@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -55,10 +56,12 @@ def known_versions(api: str) -> range:
     return range(min(versions), max(versions) + 1)
 
 
+@cache
 def request_schema(api: str, version: int) -> type[Any]:
     return load_entity_schema(api, version, EntityType.request)
 
 
+@cache
 def response_schema(api: str, version: int) -> type[Any]:
     own = RESPONSES.get((api, version))
     return own or load_entity_schema(api, version, EntityType.response)
@@ -75,7 +78,7 @@ def build(schema: type[Any], values: Mapping[str, Any]) -> Any:
 def _field(field: Field[Any], values: Mapping[str, Any]) -> Any:
     kind = classify_field(field)
     if field.name not in values:
-        return _empty(field, kind)
+        return default_of(field)
     value = values[field.name]
     if value is None:
         return None
@@ -88,7 +91,9 @@ def _field(field: Field[Any], values: Mapping[str, Any]) -> Any:
     return _to_kio(field.metadata["kafka_type"], value)
 
 
-def _empty(field: Field[Any], kind: Any) -> Any:
+def default_of(field: Field[Any]) -> Any:
+    """What a field holds that nothing is said about."""
+    kind = classify_field(field)
     if field.default is not MISSING:
         return field.default
     if kind.is_array:

@@ -7,7 +7,7 @@ happened, unknown otherwise (``harness.history.classify``).
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
@@ -38,6 +38,7 @@ NO_PRODUCER = (-1, -1, -1)
 _GZIP = 1
 _BATCH_HEADER = 61
 _MAGIC_AT = 16
+_TRANSACTIONAL, _CONTROL = 0x10, 0x20
 _NO_RECORDS = (*NOT_READABLE, KafkaError, DecompressionError, BadGzipFile, EOFError, zlib.error)
 
 
@@ -57,11 +58,21 @@ class Defect(StrEnum):
     MISNUMBERED = "misnumbered"  # compressed, and its records do not count from 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Within:
+    """The transaction that a batch is part of: the id of its producer, and its own name."""
+
+    transactional_id: str
+    transaction: str
+
+
 def batch_of(
     records: Sequence[tuple[str, int]],
     producer: Sequence[int] = NO_PRODUCER,
     defect: Defect = Defect.NONE,
     codec: int = 0,
+    *,
+    transactional: bool = False,
 ) -> bytes:
     """One batch of (value, timestamp in ms), by an idempotent producer if one is named."""
     producer_id, epoch, sequence = producer
@@ -69,7 +80,7 @@ def batch_of(
     builder = DefaultRecordBatchBuilder(
         magic=2,
         compression_type=_GZIP if misnumbered else codec,
-        is_transactional=0,
+        is_transactional=int(transactional),
         producer_id=producer_id,
         producer_epoch=epoch,
         base_sequence=sequence,
@@ -86,21 +97,48 @@ def batch_of(
     return batch
 
 
-def records_in(data: bytes, offset: int) -> list[list[Any]]:
-    """What a history shows of fetched batches: from that offset on, whole batches only."""
+def records_in(
+    data: bytes, offset: int, aborted: Iterable[tuple[int, int]] = ()
+) -> list[list[Any]]:
+    """What a history shows of fetched batches: from that offset on, whole batches only.
+
+    Markers of transactions are no records, nor is what belongs to `aborted` transactions, which are
+    given by producer and first offset.
+    """
     found: list[list[Any]] = []
     at = 0
+    hides = _Aborted(aborted)
     while len(data) - at >= _BATCH_HEADER:
         size = 12 + int.from_bytes(data[at + 8 : at + 12], "big")
         if len(data) - at < size:
             break
         try:
-            found += _records_of(data[at : at + size], offset)
+            if not hides.batch(data[at : at + size]):
+                found += _records_of(data[at : at + size], offset)
         except _NO_RECORDS as problem:
             said = f"{type(problem).__name__}: {problem}"
             raise UnreadableAnswer(f"byte {at} of its records begins no batch: {said}") from None
         at += size
     return found
+
+
+class _Aborted:
+    """Which batches of an answer are not shown, as they come one after the other."""
+
+    def __init__(self, aborted: Iterable[tuple[int, int]]) -> None:
+        self._to_come = sorted(aborted, key=lambda one: one[1])
+        self._open: list[int] = []
+
+    def batch(self, batch: bytes) -> bool:
+        """Whether it is a marker, which ends a transaction, or belongs to an aborted one."""
+        last = int.from_bytes(batch[:8], "big") + int.from_bytes(batch[23:27], "big")
+        while self._to_come and self._to_come[0][1] <= last:
+            self._open.append(self._to_come.pop(0)[0])
+        producer = int.from_bytes(batch[43:51], "big", signed=True)
+        if batch[22] & _CONTROL:
+            self._open = [one for one in self._open if one != producer]
+            return True
+        return bool(batch[22] & _TRANSACTIONAL) and producer in self._open
 
 
 def batch_size(data: bytes) -> int:
@@ -133,17 +171,21 @@ async def produce(
     producer: Sequence[int] = NO_PRODUCER,
     defect: Defect = Defect.NONE,
     codec: int = 0,
+    within: Within | None = None,
     timeout_ms: int = 1000,
     timeout_s: float = 2.0,
 ) -> Outcome:
-    """Append one batch; one with a defect must be refused. Without acks there is no answer."""
+    """Append one batch, within a transaction or not; one with a defect must be refused.
+
+    Without acks there is no answer.
+    """
     data = produce_v11.PartitionProduceData(
         index=i32(tp.partition),
-        records=batch_of(records, producer, defect, codec),  # type: ignore[arg-type]
+        records=batch_of(records, producer, defect, codec, transactional=within is not None),  # type: ignore[arg-type]
     )
     topic = produce_v11.TopicProduceData(name=tp.topic, partition_data=(data,))  # type: ignore[arg-type]
     request = produce_v11.ProduceRequest(
-        transactional_id=None,
+        transactional_id=None if within is None else within.transactional_id,  # type: ignore[arg-type]
         acks=i16(acks),
         timeout=i32Timedelta.parse(timedelta(milliseconds=timeout_ms)),
         topic_data=(topic,),
@@ -195,21 +237,28 @@ async def fetch(
         return _outcome("fetch", answer.error_code or -1, {})
     topic_said = named(answer.responses, "topic", tp.topic)
     one = named(topic_said.partitions, "partition_index", tp.partition)
-    data = bytes(one.records or b"")
-    elsewhere = {"preferred_read_replica": int(one.preferred_read_replica)} if rack else {}
-    return _outcome(
-        "fetch",
-        one.error_code,
-        {
-            **elsewhere,
-            "bytes": len(data),
-            "first_batch_bytes": batch_size(data),
-            "high_watermark": one.high_watermark,
-            "last_stable_offset": one.last_stable_offset,
-            "log_start_offset": one.log_start_offset,
-            "records": records_in(data, offset),
-        },
-    )
+    return _outcome("fetch", one.error_code, _fetched(one, offset, committed=committed, rack=rack))
+
+
+def _fetched(said: Any, offset: int, *, committed: bool, rack: str) -> dict[str, Any]:
+    data = bytes(said.records or b"")
+    elsewhere = {"preferred_read_replica": int(said.preferred_read_replica)} if rack else {}
+    return {
+        **elsewhere,
+        "bytes": len(data),
+        "first_batch_bytes": batch_size(data),
+        "high_watermark": said.high_watermark,
+        "last_stable_offset": said.last_stable_offset,
+        "log_start_offset": said.log_start_offset,
+        "records": records_in(data, offset, _aborted_in(said) if committed else ()),
+    }
+
+
+def _aborted_in(said: Any) -> list[tuple[int, int]]:
+    """The aborted transactions that an answer names: producers and first offsets."""
+    return [
+        (int(one.producer_id), int(one.first_offset)) for one in said.aborted_transactions or ()
+    ]
 
 
 async def offset_for_leader_epoch(

@@ -1,6 +1,7 @@
 """A client that sends one request and gets one answer, by kio, over any Network.
 
-It hides nothing: no retries, no metadata of its own, no batching. It uses another codec than the
+It hides nothing: no retries, no metadata of its own, no batching. A broker that is known not to
+offer a request in its version is asked in an older one (`versions`). It uses another codec than the
 reference does, so that a mistake in one of them cannot cancel out.
 """
 
@@ -15,6 +16,7 @@ from kio.index import load_response_schema
 from kio.serial import entity_writer
 
 from harness.clients.answers import answer_size, read_answer
+from harness.clients.versions import OfferedAddress, OlderAnswer, spoken, spoken_version
 from reference_impl.ports import Address, Connection, Network
 
 
@@ -28,14 +30,14 @@ class RawClient:
         self._connection: Connection | None = None
         self._correlation_id = 0
 
-    async def ask(self, request: Any, *, timeout_s: float) -> Any:
+    async def ask(self, request: Any, *, timeout_s: float, schema: Any = None) -> Any:
         """The answer; a ConnectionError or TimeoutError leaves open whether it was carried out.
 
-        An ``UnreadableAnswer`` is one of them.
+        An ``UnreadableAnswer`` is one of them. It is read by kio's schema unless one is given.
         """
         try:
             async with asyncio.timeout(timeout_s):
-                return await self._ask(request)
+                return await self._ask(request, schema)
         except BaseException:
             self.abort()
             raise
@@ -43,11 +45,18 @@ class RawClient:
     async def tell(self, request: Any, *, timeout_s: float) -> None:
         """Send a request that is not answered."""
         async with asyncio.timeout(timeout_s):
-            await (await self._connected()).send(self._frame(request))
+            asked = self._spoken(request)
+            await (await self._connected()).send(self._frame(asked))
 
     async def connect(self) -> None:
         """Connect now, and not with the first request."""
         await self._connected()
+
+    def offers(self, api: str, version: int) -> bool:
+        """Whether the broker can be asked that, as far as it is known what it offers."""
+        if not isinstance(self.address, OfferedAddress):
+            return True
+        return spoken_version(api, version, self.address.offered) is not None
 
     def abort(self) -> None:
         """Break the connection, if there is one."""
@@ -55,12 +64,22 @@ class RawClient:
         if connection is not None:
             connection.abort()
 
-    async def _ask(self, request: Any) -> Any:
+    async def _ask(self, request: Any, schema: Any) -> Any:
+        known = schema or load_response_schema(request.__api_key__, request.__version__)
+        asked = self._spoken(request)
         connection = await self._connected()
-        await connection.send(self._frame(request))
+        await connection.send(self._frame(asked))
         data = await connection.read_exactly(answer_size(await connection.read_exactly(4)))
-        schema = load_response_schema(request.__api_key__, request.__version__)
-        return read_answer(schema, data, self._correlation_id)
+        if asked.__version__ == request.__version__:
+            return read_answer(known, data, self._correlation_id)
+        older = load_response_schema(asked.__api_key__, asked.__version__)
+        return OlderAnswer(read_answer(older, data, self._correlation_id), known)
+
+    def _spoken(self, request: Any) -> Any:
+        """In the version that both sides speak, where it is known what the broker offers."""
+        if isinstance(self.address, OfferedAddress):
+            return spoken(request, self.address.offered)
+        return request
 
     async def _connected(self) -> Connection:
         if self._connection is None:

@@ -141,7 +141,8 @@ async def create_topic(
     request = v.CreateTopicsRequest(topics=(topic,), timeout=_TIMEOUT, validate_only=False)
     answer = await client.ask(request, timeout_s=TIMEOUT_S)
     one = named(answer.topics, "name", name)
-    return _outcome("create_topics", one.error_code, {"topic_id": str(one.topic_id or "")})
+    told = {"topic_id": str(one.topic_id)} if one.topic_id else {}  # older versions have none
+    return _outcome("create_topics", one.error_code, told)
 
 
 async def delete_topic(client: RawClient, name: str) -> Outcome:

@@ -9,15 +9,17 @@ timestamps, producers send them again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from harness.clients import operations
 from harness.clients.admin import Leadership
-from harness.clients.operations import NO_PRODUCER, Defect, batch_of
+from harness.clients.operations import NO_PRODUCER, Defect, Within, batch_of
+from harness.clients.raw import RawClient
 from harness.history.outcome import Outcome
+from harness.workloads.asked_again import AskingAgain
 from harness.workloads.partition_log import EARLIEST, PartitionClients
 
 BY = "edges"
@@ -53,6 +55,7 @@ class EdgeLog(PartitionClients):
     leader: Leadership | None = None
     log_start: int = 0  # as last heard
     lost: bool = False  # no broker named a leader in time: it is not waited for again
+    asking: AskingAgain | None = None
 
     async def locate(self) -> Leadership | None:
         """Ask the brokers, one after the other, who leads; None if none of them knows in time."""
@@ -79,6 +82,7 @@ class EdgeLog(PartitionClients):
         size: int = 0,
         timeout_ms: int = 1000,
         defect: Defect = Defect.NONE,
+        within: Within | None = None,
     ) -> Outcome | None:
         """Append a batch with these timestamps, its values as long as told; None: no leader."""
         name = self._fresh()
@@ -92,6 +96,7 @@ class EdgeLog(PartitionClients):
             codec=codec,
             defect=defect,
             timeout_ms=timeout_ms,
+            within=within,
         )
 
     async def again(self, batch: KnownBatch) -> Outcome | None:
@@ -141,13 +146,13 @@ class EdgeLog(PartitionClients):
             return None
         assert self.leader is not None
         named = self.leader.epoch if epoch is None else epoch
-        fetch = partial(operations.fetch, tp=self.tp, offset=offset, leader_epoch=named, rack=rack)
+        fetch = partial(self._fetched, offset=offset, leader_epoch=named, rack=rack)
         isolation = "read_committed" if committed else "read_uncommitted"
         outcome = await self._asked(
             BY,
             self.leader.leader if at < 0 else at,
             "fetch",
-            lambda client: fetch(client, max_bytes=max_bytes, committed=committed, max_wait_ms=1),
+            lambda client: fetch(client, max_bytes=max_bytes, committed=committed),
             offset=offset,
             leader_epoch=named,
             isolation=isolation,
@@ -158,6 +163,10 @@ class EdgeLog(PartitionClients):
             self.end = max(self.end, int(outcome.fields["high_watermark"]))
             self.log_start = max(self.log_start, int(outcome.fields["log_start_offset"]))
         return self._heard(outcome) if at < 0 else outcome
+
+    async def _fetched(self, client: RawClient, **how: Any) -> Outcome:
+        """One fetch, as this client makes it."""
+        return await operations.fetch(client, self.tp, max_wait_ms=1, **how)
 
     async def search(self, timestamp: int, *, epoch: int | None = None) -> Outcome | None:
         """Ask the leader for an offset by a time."""
@@ -213,6 +222,21 @@ class EdgeLog(PartitionClients):
         if outcome.type == "ok":
             self.log_start = max(self.log_start, int(outcome.fields["log_start_offset"]))
         return self._heard(outcome)
+
+    async def _asked(
+        self,
+        by: str,
+        at: int,
+        f: str,
+        work: Callable[[RawClient], Awaitable[Outcome]],
+        **arguments: Any,
+    ) -> Outcome:
+        """As any client asks; what is not answered in peace is asked again."""
+        ask = partial(PartitionClients._asked, self, by, at, f, work, **arguments)
+        outcome = await ask()
+        if self.asking is None:
+            return outcome
+        return await self.asking.until_answered(f, outcome, ask)
 
     def _heard(self, outcome: Outcome) -> Outcome:
         """What a leader says that leads no more, or nothing, is a reason to ask who does."""

@@ -71,19 +71,26 @@ class EdgeReads(Vocabulary):
                 await one.search(special)
 
     @verb(drawn=False)
-    async def read_all(self, step: Step, log: str = "*", limit: int = 1 << 20) -> None:
-        """Read logs from their start to their end, at every broker."""
+    async def read_all(
+        self, step: Step, log: str = "*", limit: int = 1 << 20, newest: int = 0
+    ) -> None:
+        """Read logs from their start to their end, or the newest batches, at every replica."""
         for one in self._named(log):
             await one.search(EARLIEST)
             await one.search(LATEST)
+            known = one.batches[-newest:] if newest else ()
+            start = max(known[0].offset, one.log_start) if known else one.log_start
             for broker in self._on.brokers:
-                await self._read_at(one, broker, limit)
+                if one.leader is None or broker in one.leader.replicas:
+                    await self._read_at(one, broker, start, limit)
 
-    async def _read_at(self, log: EdgeLog, broker: int, limit: int) -> None:
-        offset, tries = log.log_start, 0
+    async def _read_at(self, log: EdgeLog, broker: int, offset: int, limit: int) -> None:
+        tries = 0
         while offset < log.end and tries < 20:
             outcome = await log.fetch(offset, max_bytes=limit, at=broker)
-            if outcome is not None and outcome.type == "ok" and outcome.fields["records"]:
+            if outcome is None or outcome.fields.get("error") is None:
+                return  # it is not there
+            if outcome.type == "ok" and outcome.fields["records"]:
                 offset = int(outcome.fields["records"][-1][0]) + 1
             else:  # a follower hears late how far the log is committed, and where it begins
                 tries += 1
@@ -107,6 +114,8 @@ class EdgeReads(Vocabulary):
     async def _racks(self) -> list[str]:
         """All racks, as a broker tells them, and another one."""
         on = self._on
+        if "describe_cluster" in on.lacks:
+            return [NO_RACK]
         about = {"node": on.brokers[0], "look": self._looks}
         operation = on.recorder.invoke(BY, "describe_cluster", about)
         client = RawClient(on.network, on.address(on.brokers[0]))

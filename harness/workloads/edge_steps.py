@@ -35,6 +35,7 @@ from harness.errors import UsageError
 from harness.history.outcome import Outcome
 from harness.steps.step import Step
 from harness.steps.vocabulary import verb
+from harness.workloads.asked_again import AskingAgain
 from harness.workloads.edge_log import BY, SEQUENCES, EdgeLog
 from harness.workloads.edge_reads import EARLIEST, LATEST, EdgeReads
 
@@ -60,8 +61,9 @@ class EdgeSteps(EdgeReads):
         campaign: str,
         bound_s: float,
         spared: Callable[[], str],
+        in_peace: Callable[[], bool] = lambda: False,
     ) -> None:
-        """While `spared` gives a reason, nothing is done."""
+        """While `spared` gives a reason, nothing is done; in peace everything is answered."""
         super().__init__(on)
         self.unsound = False
         self._spared = spared
@@ -69,6 +71,7 @@ class EdgeSteps(EdgeReads):
         self._elections = elections
         self._campaign = campaign
         self._rest_ms = int(1000 * bound_s)
+        self._asking = AskingAgain(on=on, campaign=campaign, bound_s=bound_s, in_peace=in_peace)
 
     async def resolve(self, step: Step) -> Mapping[str, Any]:
         """A cluster that did not recover is asked for no more than its logs."""
@@ -85,7 +88,7 @@ class EdgeSteps(EdgeReads):
         """Record the time of day, and what the brokers say of their settings."""
         on = self._on
         on.recorder.probe("clock", [{"now_ms": on.now_ms()}])
-        for broker in on.brokers:
+        for broker in on.brokers if "describe_configs" not in on.lacks else ():
             operation = on.recorder.invoke(BY, "describe_configs", {"node": broker})
             try:
                 client = RawClient(on.network, on.address(broker))
@@ -128,7 +131,7 @@ class EdgeSteps(EdgeReads):
             return
         on.recorder.finish(operation, "ok", {"error": 0})
         for number in range(partitions):
-            log = EdgeLog(on=on, topic=topic, partition=number)
+            log = self._log(topic, number)
             self._logs[f"{topic}-{number}"] = log
             self._watcher.also.append(log.tp)
 
@@ -289,6 +292,10 @@ class EdgeSteps(EdgeReads):
             one.leader = None
 
     # ── how ──────────────────────────────────────────────────────────────────────────────────────
+
+    def _log(self, topic: str, number: int) -> EdgeLog:
+        """What is known of a partition that was created."""
+        return EdgeLog(on=self._on, topic=topic, partition=number, asking=self._asking)
 
     async def _rests(self, log: EdgeLog) -> bool:
         on = self._on

@@ -25,6 +25,7 @@ from reference_impl.ports import Network
 
 Result = TypeVar("Result")
 EARLIEST = -2
+UNSUPPORTED_VERSION = 35
 LAB = "lab"  # how names of clients begin that use the lab's own network, and are no nodes
 SPREAD_MS = (200, 0, 100)  # how old the records of a batch are
 _WITH_EPOCH = ("list_offsets", "offset_for_leader_epoch")
@@ -158,6 +159,8 @@ class PartitionClients:
         if not queue:
             queue.append(self._next_of(by, 3))
         trying = queue[0]
+        if trying.known and defect is Defect.NONE:
+            return  # no producer sends again what was acknowledged
         trying.attempt += 1
         outcome = await self._produce_at(
             by,
@@ -173,23 +176,19 @@ class PartitionClients:
         # What must be refused is not to be finished later.
         trying.known = trying.known or outcome.type == "ok" or defect is not Defect.NONE
 
-    async def read(self, by: str, at: int, offset: int, *, max_bytes: int = 1 << 20) -> int:
-        """Read at a broker, whatever it is to the partition; where to read on from.
-
-        It names the leader epoch that this broker believes in.
-        """
+    async def read(self, by: str, at: int, offset: int, **limits: Any) -> int:
+        """Read at a broker, whatever it is to the partition, in the leader epoch that it believes
+        in, within the ``limits`` of a fetch; where to read on from."""
         seen = await self._leadership(by, at)
         if seen is None:
             return offset
+        said: dict[str, Any] = {"offset": offset, "leader_epoch": seen.epoch}
         outcome = await self._asked(
             by,
             at,
             "fetch",
-            lambda client: operations.fetch(
-                client, self.tp, offset=offset, leader_epoch=seen.epoch, max_bytes=max_bytes
-            ),
-            offset=offset,
-            leader_epoch=seen.epoch,
+            lambda client: operations.fetch(client, self.tp, **said, **limits),
+            **said,
             isolation="read_uncommitted",
         )
         if outcome.type != "ok":
@@ -286,7 +285,6 @@ class PartitionClients:
         acks: int,
         attempt: int = 1,
         producer: tuple[int, int, int] = NO_PRODUCER,
-        defect: Defect = Defect.NONE,
         once_connected: Callable[[], Awaitable[None]] | None = None,
         **how: Any,
     ) -> Outcome:
@@ -300,11 +298,11 @@ class PartitionClients:
                 records=records,
                 acks=acks,
                 producer=producer,
-                defect=defect,
                 **how,
             )
 
         said: dict[str, Any] = {"producer": list(producer)} if producer != NO_PRODUCER else {}
+        said |= {"transaction": within.transaction} if (within := how.get("within")) else {}
         outcome = await self._asked(
             by,
             at,
@@ -365,6 +363,8 @@ class PartitionClients:
         work: Callable[[RawClient], Awaitable[Outcome]],
         **arguments: Any,
     ) -> Outcome:
+        if f in self.on.lacks:
+            return Outcome("fail", {"error": UNSUPPORTED_VERSION})
         operation = self.on.recorder.invoke(by, f, {**self._about(at), **arguments})
         try:
             outcome = await self._over_network(by, at, work)

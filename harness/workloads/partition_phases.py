@@ -29,7 +29,8 @@ from harness.workloads.partition_log import PartitionClients
 
 KEPT = 20  # of the latest records are not deleted
 LAST_LOOKS = 20
-LAST = "lab-last"
+LAST, WAITING = "lab-last", "lab-waiting"
+WAIT_MS = 20_000  # that a reader would wait: longer than a client does
 FINISHING = ("i1", "i2", "a", "b3")  # producers that finish in the end what they began
 SKIPPED = "skipped"  # in what a step meant: why it was not carried out
 NEED_TOPIC = ("converge", "progress", "read-all", "rest-again")
@@ -128,10 +129,12 @@ class PhaseSteps(Vocabulary):
         done = await self._appended(offsets)
         for by in () if self._load.on else FINISHING:
             done = await self._finished(by) and done
-        for ask in (self._latest, self._epoch_end):
-            done = await self.rest.until_any(ask) and done
+        asks = {"list_offsets": self._latest, "offset_for_leader_epoch": self._epoch_end}
+        for f, ask in asks.items():
+            done = (f in self._on.lacks or await self.rest.until_any(ask)) and done
         for offset in offsets:
             done = await self.rest.until_any(partial(self._read_back, offset)) and done
+        done = await self.rest.until_any(self._awaited) and done
         end(done=done)
         self.unsound = self.unsound or not done
 
@@ -204,6 +207,19 @@ class PhaseSteps(Vocabulary):
 
     async def _epoch_end(self, ask: int) -> bool:
         return await self._clients.ask_epoch_end(LAST, ask, 0)
+
+    async def _awaited(self, ask: int) -> bool:
+        """Wait at the end of the log for an append: a reader that waits hears of it."""
+        self.rest.looks += 1
+        seen: Leadership | None = await self._ask(ask, self.rest.looks)
+        if seen is None or seen.leader not in self._on.brokers:
+            return False
+        end = self._clients.end
+        reading = self._clients.read(WAITING, seen.leader, end, max_wait_ms=WAIT_MS)
+        waiting = asyncio.get_running_loop().create_task(reading)
+        await asyncio.sleep(PAUSE_S * self._on.pace)
+        await self._clients.send(LAST, ask, acks=ALL_REPLICAS)
+        return await waiting > end
 
     async def _read_back(self, offset: int, ask: int) -> bool:
         """Read what was appended, or what came after it, where a broker says the leader is."""

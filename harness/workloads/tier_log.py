@@ -31,6 +31,7 @@ class TierLog(EdgeLog):
     deleted: bool = False
     local_start: int | None = None  # as last heard
     last_tiered: int | None = None
+    last_stable: int | None = None
 
     async def bounds(self) -> bool:
         """Ask where the log starts, where its local part does, what is tiered, where it ends.
@@ -47,6 +48,12 @@ class TierLog(EdgeLog):
         self.local_start, self.last_tiered = _offset(local), _offset(tiered)
         self.end = max(self.end, _offset(end))
         return True
+
+    async def stable(self) -> None:
+        """Ask how far transactions are decided, by a read at the end."""
+        told = await self.fetch(self.end, committed=True)
+        known = told is not None and told.type == "ok"
+        self.last_stable = int(told.fields["last_stable_offset"]) if told and known else None
 
     async def _tiered(self) -> Outcome | None:
         """What is tiered; a leader that still reads the metadata topic is asked again."""

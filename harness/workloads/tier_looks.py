@@ -203,5 +203,6 @@ def bounds_row(log: TierLog, *, look: int, resting: bool) -> Row:
         "local_start": log.local_start,
         "last_tiered": log.last_tiered,
         "log_end": log.end,
+        "last_stable": log.last_stable,
         "tiered": log.tiered,
     }

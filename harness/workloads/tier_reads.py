@@ -11,6 +11,7 @@ from typing import Any
 
 from harness.clients.raw import RawClient
 from harness.clients.tier_requests import fetch_together
+from harness.deployments.at_rest import who_leads
 from harness.history.outcome import Outcome
 from harness.steps.step import Step
 from harness.steps.vocabulary import verb
@@ -31,10 +32,14 @@ class TierReads(EdgeSteps):
 
     @verb(drawn=False)
     async def locate(self, step: Step, log: str) -> None:
-        """Find out anew who leads."""
+        """Find out anew who leads, by the latest epoch that any broker knows."""
         for one in self._tiers(log):
             one.lost = False
-            await one.locate()
+            if (seen := await one.locate()) is None:
+                continue
+            told = [await who_leads(self._on, broker, one.tp) for broker in self._on.brokers]
+            known = [each for each in told if each is not None and each.leader in self._on.brokers]
+            one.leader = max([seen, *known], key=lambda each: each.epoch)
 
     @verb(drawn=False)
     async def versions(self, step: Step, log: str) -> None:
@@ -73,6 +78,13 @@ class TierReads(EdgeSteps):
                     await one.fetch(max(batch.offset, one.log_start), max_bytes=1, at=broker)
 
     @verb(drawn=False)
+    async def below(self, step: Step, log: str) -> None:
+        """Read just below the log start, at every broker: no replica has that any more."""
+        for one in self._tiers(log):
+            for broker in self._on.brokers if one.log_start > 0 else ():
+                await one.fetch(one.log_start - 1, max_bytes=1, at=broker)
+
+    @verb(drawn=False)
     async def through(self, step: Step, log: str, bound: int) -> None:
         """Read at the leader from the log start to the end; it has so long to serve all of it."""
         for one in self._tiers(log):
@@ -97,6 +109,17 @@ class TierReads(EdgeSteps):
 
         done = await self._until(read_on, bound)
         self._on.recorder.finish(operation, "ok" if done else "fail", {"value": at})
+
+    @verb(drawn=False)
+    async def scan(self, step: Step, log: str) -> None:
+        """Read at the leader from every batch on that is in the remote tier alone."""
+        for one in self._tiers(log):
+            if not await one.bounds() or one.local_start is None:
+                continue
+            for batch in one.batches:
+                if one.log_start < batch.end and batch.offset < one.local_start:
+                    await one.fetch(max(batch.offset, one.log_start), max_bytes=1)
+            await one.bounds()
 
     @verb(drawn=False)
     async def touch(self, step: Step, log: str, most: int = 3) -> None:

@@ -5,6 +5,7 @@ tiers await      log=small-* what=copied keep=3 bound=20000    copied, local, re
 tiers versions   log=small-0                  ListOffsets in all versions, each special timestamp
 tiers follow     log=small-0                  fetches in the role of a follower, at every bound
 tiers walk       log=small-0                  from each batch on, at every broker, by limits
+tiers below      log=small-0                  just below the log start, at every broker
 tiers together   topic=small                  several partitions in one fetch, in turning order
 tiers look       form=kafka4 bound=20000      metadata topic, store and bounds, once at rest
 tiers configure  case=disable topic=small change=remote.storage.enable=false
@@ -38,7 +39,8 @@ from harness.workloads.tier_looks import (
     look_at_tiers,
     rows_of,
 )
-from harness.workloads.tier_reads import ASK_S, WAITING, TierReads
+from harness.workloads.tier_reads import ASK_S, WAITING
+from harness.workloads.tier_transactions import TierTransactions
 
 TIERS = "tiers"
 QUIET_S = 2.5  # in which nothing changes at rest: longer than the interval of any task
@@ -54,7 +56,7 @@ _TIMES = {
 }
 
 
-class TierSteps(TierReads):
+class TierSteps(TierTransactions):
     """The tiered logs of one deployment."""
 
     actors: ClassVar[Sequence[str]] = (TIERS,)
@@ -236,9 +238,11 @@ class TierSteps(TierReads):
         known = [one for one in every if isinstance(one, TierLog)]
         rows = dict(rows_of(found, known, look=self._looks, resting=resting))
         live = [one for one in known if not one.deleted]
-        rows[ENDS] = [
-            bounds_row(one, look=self._looks, resting=resting) for one in live if await one.bounds()
-        ]
+        rows[ENDS] = []
+        for one in live:
+            if await one.bounds():
+                await one.stable()
+                rows[ENDS].append(bounds_row(one, look=self._looks, resting=resting))
         for what, found_rows in rows.items():
             self._on.recorder.probe(what, found_rows)
 
@@ -258,11 +262,14 @@ class TierSteps(TierReads):
         said = dict(one.split("=", 1) for one in change.split(",") if one)
         gone = [one for one in remove.split(",") if one]
         name = self._on.recorder.topic(topic)
-        await self._admin(
+        outcome = await self._admin(
             "configure_tier",
             {"key": case, "value": {"topic": topic, "set": said, "remove": gone}},
             lambda client: change_configs(client, name, said, gone, timeout_s=ASK_S),
         )
+        if outcome.type == "ok" and said.get("remote.storage.enable") == "true":
+            for log in self._tiers(f"{topic}-*"):
+                log.tiered = True
 
     @verb(drawn=False)
     async def try_to_create(self, step: Step, case: str, configs: str) -> None:

@@ -28,7 +28,7 @@ from harness.workloads.settled import KnownTopic
 from harness.workloads.topics import Topics
 
 BY = "lab-writer"
-SETTLE, LOOK, WATCH = "settle", "look", "watch"  # phases
+SETTLE, LOOK, WATCH, AT_REST = "settle", "look", "watch", "reads-at-rest"  # phases
 
 
 class _Spared(Vocabulary):
@@ -131,10 +131,15 @@ class AdminSteps(_Spared):
 
     @verb(drawn=False)
     async def read_all_of(self, step: Step) -> None:
-        """Read every partition that was written to, from its start to its end, at all brokers."""
+        """Read every partition that was written to, from its start to its end, at all brokers.
+
+        The cluster has settled, or this step would be skipped.
+        """
         for clients in self._topics.written():
+            end = self._topics.on.recorder.phase(clients.topic, AT_REST)
             reads = [clients.read_all(f"{BY}-{one}", one) for one in self._topics.up]
             await asyncio.gather(*reads)
+            end()
 
     def _there(self, name: str) -> KnownTopic | None:
         found = self._topics.topic(name)

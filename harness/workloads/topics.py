@@ -21,7 +21,7 @@ from harness.deployments.deployment import Deployment
 from harness.history import classify
 from harness.history.outcome import Outcome
 from harness.workloads.measured import METRICS, is_measured
-from harness.workloads.partition_log import PartitionClients
+from harness.workloads.partition_log import UNSUPPORTED_VERSION, PartitionClients
 from harness.workloads.settled import UNKNOWN_TOPIC, Fenced, KnownTopic, Look, Told, is_settled
 
 PAUSE_S = 0.2  # between two looks
@@ -350,6 +350,8 @@ class Topics:
         work: Callable[[RawClient], Awaitable[Outcome]],
         **about: Any,
     ) -> Outcome:
+        if f in self.on.lacks:
+            return Outcome("fail", {"error": UNSUPPORTED_VERSION})
         operation = self.on.recorder.invoke(by, f, {**about, "node": broker, "look": self.looks})
         try:
             outcome: Outcome = await self._over(broker, work)

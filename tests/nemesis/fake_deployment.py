@@ -43,6 +43,8 @@ class FakeLever:
 class FakeLevers:
     """Every lever there is."""
 
+    further_ends: tuple[str, ...] = ()
+
     def __init__(self, log: list[Any]) -> None:
         self.offered = ALL_LEVERS
         self.not_offered: dict[str, str] = {}
@@ -96,6 +98,7 @@ class FakeDeployment:
     brokers = (1, 2, 3)
     network: Any = None
     pace = 1.0
+    lacks: dict[str, str] = {}  # noqa: RUF012
 
     def __init__(self) -> None:
         self.log: list[Any] = []

@@ -28,6 +28,10 @@ async def get(client: Client) -> object:
     return await client.store(lambda store: store.get("key"))
 
 
+async def put(client: Client) -> object:
+    return await client.store(lambda store: store.put("another", b"x"))
+
+
 # What is done to the control plane, the store, or a client, and what meets it.
 OF_CLIENTS: dict[str, tuple[str, Meet]] = {
     "pause": ("client a", ask),
@@ -38,6 +42,7 @@ OF_CLIENTS: dict[str, tuple[str, Meet]] = {
     "object-store-broken": ("client a", get),
     "object-store-reply-lost": ("", get),
     "object-store-killed": ("", get),
+    "object-store-half-writes": ("", put),
     "object-vanished": ("an object", get),
     "object-torn": ("object key", get),
     "object-corrupt": ("key", get),

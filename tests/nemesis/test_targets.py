@@ -53,6 +53,7 @@ def found(on: FakeDeployment, text: str, takes: Takes, service: str = "", seed: 
         ("leader of t-0", "broker-2"),
         ("follower of t-0", "broker-1"),
         ("followers of t-0", "broker-1,broker-3"),
+        ("leader of t-0 with 1 follower behind", "broker-2"),
         ("everything but leader of t-0", "controller,broker-1,broker-3"),
     ],
 )
@@ -93,6 +94,11 @@ def test_calls_are_of_all_or_of_one_caller(on: FakeDeployment, text: str) -> Non
 def test_an_object_is_named_or_the_first_that_is_there(on: FakeDeployment) -> None:
     assert found(on, "object wal/2", Takes.OBJECT) == "wal/2"
     assert found(on, "an object", Takes.OBJECT) == "wal/1"
+
+
+def test_a_leader_is_no_target_while_fewer_followers_are_behind(on: FakeDeployment) -> None:
+    with pytest.raises(NoTarget, match="1 followers of t-0 are behind, not 2"):
+        found(on, "leader of t-0 with 2 followers behind", Takes.NODES)
 
 
 def test_what_a_target_leaves_open_is_drawn_from_a_seed(on: FakeDeployment) -> None:

@@ -93,6 +93,13 @@ def test_an_append_without_an_answer_stays_unknown_and_is_in_the_log(tmp_path: P
     assert ("cut", "broker-1 → client-b1", "landed") in faults(lines)
 
 
+def test_a_batch_that_was_acknowledged_is_not_sent_again(tmp_path: Path) -> None:
+    again = "b1 append-blindly at=broker-1 answered=true"
+    lines = played(tmp_path, f"{again}\n{again}\nlab wait ms=100")
+    sent = [one for one in lines if one.get("f") == "produce"]
+    assert [one["type"] for one in sent] == ["invoke", "ok"]
+
+
 def test_load_goes_on_until_it_ends_and_only_a_known_mix_begins(tmp_path: Path) -> None:
     program = "load begin mix=few seed=1\nlab wait ms=2000\nload end\nlab wait ms=2000"
     lines = played(tmp_path / "known", program)
