@@ -23,6 +23,7 @@ from harness.steps.step import Step
 from harness.steps.vocabulary import Speaks
 from harness.workloads.boundary_steps import BoundarySteps
 from harness.workloads.edge_steps import EdgeSteps
+from harness.workloads.librdkafka_steps import LibrdkafkaSteps
 from harness.workloads.look_steps import LookSteps
 from harness.workloads.object_steps import ObjectSteps
 from harness.workloads.partition_load import AtWork, Load
@@ -32,6 +33,7 @@ from harness.workloads.partition_steps import ClientsSteps, LoadSteps, Partition
 from harness.workloads.tier_steps import TierSteps
 from harness.workloads.topic_steps import AdminSteps, SettleSteps
 from harness.workloads.topics import Topics
+from harness.workloads.transaction_steps import TransactionSteps
 from nemesis.fault import State
 from nemesis.nemesis import Nemesis
 from nemesis.steps import NemesisSteps
@@ -46,6 +48,8 @@ VOCABULARIES = (
     PartitionSteps,
     EdgeSteps,
     TierSteps,
+    TransactionSteps,
+    LibrdkafkaSteps,
     ObjectSteps,
     LookSteps,
     BoundarySteps,
@@ -96,15 +100,21 @@ class Driver:
         )
 
         def given_up() -> str:
-            unsound = phases.unsound or edges.unsound or tiers.unsound or topics.unsound
+            unsound = phases.unsound or topics.unsound or any(one.unsound for one in of_logs)
             return UNSOUND if unsound else ""
 
-        edges = EdgeSteps(
-            on, self.watcher, elections, campaign=campaign, bound_s=bound_s, spared=given_up
-        )
-        tiers = TierSteps(
-            on, self.watcher, elections, campaign=campaign, bound_s=bound_s, spared=given_up
-        )
+        of_logs = [
+            kind(
+                on,
+                self.watcher,
+                elections,
+                campaign=campaign,
+                bound_s=bound_s,
+                spared=given_up,
+                in_peace=self._in_peace,
+            )
+            for kind in (EdgeSteps, TierSteps, TransactionSteps)
+        ]
         alone = PartitionSteps(clients, at_work, elections)
         together = ClientsSteps(alone, clients, load, at_work)
         self._phases = phases
@@ -125,9 +135,13 @@ class Driver:
             LoadSteps(load, clients, campaign),
             together,
             alone,
-            edges,
-            tiers,
+            *of_logs,
+            LibrdkafkaSteps(on),
         )
+
+    def _in_peace(self) -> bool:
+        """Whether no fault is in force, and the cluster was at rest since the last one."""
+        return not self.nemesis.active and not self.nemesis.waits_for_rest
 
     def _down(self) -> tuple[int, ...]:
         """The brokers that faults keep from answering."""

@@ -8,16 +8,20 @@ worth is said by `spark_checkers.judge`, from the folder alone.
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterable
 from contextlib import suppress
 
 from conformance.catalogue import CATALOGUE
 from conformance.derived.rates import known_rates
 from conformance.profiles import PROFILES, find_profile
-from conformance.profiles.profile import Plan, Played, Profile, Progress
-from harness.errors import DidNotStart
+from conformance.profiles.profile import Piece, Plan, Played, Profile, Progress
+from harness.at_once import at_the_same_time
+from harness.errors import CannotConnect, DidNotStart, NoAnswer
 from harness.history import Run
 from harness.history.plan import LabShard, PlannedWaiver, RunPlan, Skip
 from harness.sut import Sut
+
+AT_ONCE, AT_ONCE_ELSEWHERE = 3, 2
 
 
 def profiles_of(plan: Plan) -> list[Profile]:
@@ -54,11 +58,20 @@ def smoke(run: Run, sut: Sut, plan: Plan) -> int:
 
     Of a system that does not get ready nothing is asked: the run will show it.
     """
-    asked = 0
-    for profile in profiles_of(plan):
+
+    def ask(profile: Profile) -> int:
         with suppress(DidNotStart):
-            asked += profile.smoke(run, sut, plan)
-    return asked
+            return profile.smoke(run, sut, plan)
+        return 0
+
+    return sum(at_the_same_time(ask, profiles_of(plan), _at_once(sut, plan)))
+
+
+def _at_once(sut: Sut, plan: Plan) -> int:
+    """How many pieces are recorded at a time: processes wait more than they work, ours the most."""
+    if plan.world not in ("process", "docker") or not sut.adapter.started:
+        return 1
+    return AT_ONCE if sut.adapter.by_our_reading else AT_ONCE_ELSEWHERE
 
 
 def record(run: Run, sut: Sut, plan: Plan, *, progress: Progress = lambda text: None) -> Played:
@@ -67,13 +80,12 @@ def record(run: Run, sut: Sut, plan: Plan, *, progress: Progress = lambda text: 
     lab = LabShard(run)
     try:
         lab.plan(run_plan(sut, plan))
-        for profile in profiles_of(plan):
-            try:
-                played.add(profile.record(run, sut, plan, progress))
-            except DidNotStart as failure:
-                lab.found("nodes", failure.nodes)
+        for failure in _play(run, sut, plan, progress, played):
+            lab.found("nodes", failure.nodes)
         for name, reason in played.skipped.items():
             lab.skip(Skip(what="part", name=name, reason=reason))
+        for name, reason in played.lacks.items():
+            lab.skip(Skip(what="request", name=name, reason=reason))
         for name in sut.profiles:
             if name not in plan.profiles:
                 lab.skip(Skip(what="profile", name=name, reason=_not_examined(sut, name)))
@@ -89,6 +101,42 @@ def record(run: Run, sut: Sut, plan: Plan, *, progress: Progress = lambda text: 
     finally:
         run.seal()
     return played
+
+
+def _play(
+    run: Run, sut: Sut, plan: Plan, progress: Progress, played: Played
+) -> Iterable[DidNotStart]:
+    """Play every piece of the plan; what did not start.
+
+    What a profile needs has not started once, or answers no more: no more of that profile is begun.
+    """
+    pieces = [
+        (profile.name, piece)
+        for profile in profiles_of(plan)
+        for piece in profile.pieces(run, sut, plan, progress)
+    ]
+    at_once = _at_once(sut, plan)
+    if at_once > 1:
+        pieces.sort(key=lambda one: -one[1].takes_s)
+    failed: dict[str, DidNotStart] = {}
+
+    def play(given: tuple[str, Piece]) -> Played:
+        name, piece = given
+        try:
+            return Played() if name in failed else piece.record()
+        except DidNotStart as failure:
+            failed[name] = failure
+            return Played()
+        except (CannotConnect, NoAnswer) as lost:
+            if sut.adapter.started:
+                raise
+            # It has answered the smoke test: what has become of it since is for the rules.
+            failed[name] = DidNotStart(str(lost), [])
+            return Played()
+
+    for done in at_the_same_time(play, pieces, at_once):
+        played.add(done)
+    return failed.values()
 
 
 def now() -> str:

@@ -1,11 +1,13 @@
 """The recorded self-check: what `rules` and `explain` say about proof without running anything.
 
-`kill_matrix.json` is the golden outcome of `selfcheck` in the simulated world; a test repeats it.
+`kill_matrix.json` is the golden outcome of `selfcheck` in the simulated world. A test repeats a
+sample of it, `./tidemark test slow` all of it.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,18 @@ def recorded_matrix() -> dict[str, Any]:
     """The golden kill matrix."""
     matrix: dict[str, Any] = json.loads(KILL_MATRIX.read_text(encoding="utf-8"))
     return matrix
+
+
+def renewed(
+    recorded: Mapping[str, Any], fresh: Mapping[str, Any], names: Iterable[str]
+) -> dict[str, Any]:
+    """The recorded matrix with the rows that were played anew; of mutants by these names alone."""
+    rows = {row["mutant"]: row for matrix in (recorded, fresh) for row in matrix["mutants"]}
+    return {
+        "world": fresh["world"],
+        "reference": dict(sorted({**recorded["reference"], **fresh["reference"]}.items())),
+        "mutants": [rows[name] for name in sorted(set(names)) if name in rows],
+    }
 
 
 def recorded_statuses() -> dict[str, Status]:

@@ -35,6 +35,7 @@ FAULTS: Mapping[str, Strike] = MappingProxyType(
         "restart": Strike("restart", "leader of turns-1"),
         "kill": Strike("kill", "leader of stamps-0"),
         "lose-power": Strike("lose-power", "leader of stamps-1"),
+        "all-fall": Strike("kill", "all brokers"),
         "tear": Strike("lose-power", FIRST),
         "tear-off": Strike("sync-failing", FIRST),
     }
@@ -165,6 +166,27 @@ def _down(fault: str, topic: str, deleted: str = "") -> Played:
     return played
 
 
+def _all_fall(chance: random.Random, lasting: Step) -> Iterator[Step]:
+    """All brokers at once: there is no leader to copy from, every log is what its disk tells."""
+    apart = " ".join(str(2 * SMALL_MS * one) for one in range(4))
+    yield edge("write", log=f"{STAMPS}-*", batches="0,0 1,0")
+    yield edge("delete", log=f"{STAMPS}-0", at="middle")
+    yield from _more_segments()
+    # Of these segments nobody has written down yet that they were synced.
+    yield edge("write", log=f"{STAMPS}-*", batches=apart, acks=1)
+    yield edge("write", log=f"{STAMPS}-*", batches="0")
+    yield _strike("all-fall")
+    yield _end("all-fall")
+    yield edge("settle")
+    yield edge("read-all", limit=300)
+    yield from _producers_go_on()
+    yield from _lead_again(())
+    yield from _producers_go_on()
+    yield edge("write", log=f"{STAMPS}-*", batches="0 1,0")
+    yield edge("epochs", log=f"{RESUMED}-*")
+    yield edge("search", log=f"{STAMPS}-*")
+
+
 def _tear(chance: random.Random, lasting: Step) -> Iterator[Step]:
     """A follower loses power, and segments behind which there are others were never synced."""
     bad = FAULTS["tear-off"]
@@ -191,6 +213,7 @@ PLAYED: Mapping[str, Played] = MappingProxyType(
         "restart": _down("restart", TURNS),
         "kill": _down("kill", STAMPS, f"{STAMPS}-0"),
         "lose-power": _down("lose-power", STAMPS, f"{STAMPS}-1"),
+        "all-fall": _all_fall,
         "tear": _tear,
     }
 )

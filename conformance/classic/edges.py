@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+from conformance.catalogue.kafka import edges
 from conformance.classic import edge_situations as situations
 from conformance.classic.edge_faults import FAULTS, NEEDS, PLAYED, part_name, resumed
 from conformance.classic.edge_topics import (
@@ -31,7 +32,7 @@ __all__ = ["EDGES", "FAULTS", "RETAINED", "TOPICS", "edge_steps", "part_name", "
 
 PROFILE = "classic"
 LASTS_S = 2.5
-RETENTION, EXPIRY, NEAREST = "retention", "expiry", "racks"
+BOUNDS, RETENTION, EXPIRY, NEAREST = "bounds", "retention", "expiry", "racks"
 OF_RETENTION = ("KFK-163", "KFK-164")
 OF_EXPIRY = ("KFK-155",)
 OF_RACKS = ("KFK-190", "KFK-191")
@@ -43,8 +44,11 @@ def plan_of(mutants: tuple[str, ...] = ()) -> DeploymentPlan:
 
 
 def planned_parts() -> tuple[Part, ...]:
-    """What needs levers, or settings of a cluster that the lab has started."""
+    """All of it, and what needs levers, or settings of a cluster that the lab has started."""
+    elsewhere = (*OF_RETENTION, *OF_EXPIRY, *OF_RACKS)
+    bounds = tuple(rule.id for rule in edges.RULES if rule.id not in elsewhere)
     return (
+        Part(name=part_name(BOUNDS), profile=PROFILE, rules=bounds, required=False),
         Part(name=part_name(RETENTION), profile=PROFILE, rules=OF_RETENTION),
         Part(name=part_name(EXPIRY), profile=PROFILE, rules=OF_EXPIRY),
         Part(name=part_name(NEAREST), profile=PROFILE, rules=OF_RACKS),

@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 
 from conformance.classic.edges import (
+    BOUNDS,
     EDGES,
     EXPIRY,
     FAULTS,
@@ -38,6 +39,13 @@ def record_edges(given: StageRun, faults: Sequence[str] = tuple(FAULTS)) -> Stag
     plan = plan_of(sut.mutants)
     given.progress("clients at the edges of logs")
     with deploy(sut, plan, run=given.run, world=world, seed=seed, shard=EDGES) as on:
+        if "create_topics" in on.lacks:
+            parts = (BOUNDS, RETENTION, EXPIRY, NEAREST, *FAULTS)
+            return StagePlayed(
+                brokers=on.known,
+                lacks=on.lacks,
+                skipped={part_name(part): on.lacks["create_topics"] for part in parts},
+            )
         skipped = {
             name: why
             for name, strike in FAULTS.items()
@@ -59,6 +67,7 @@ def record_edges(given: StageRun, faults: Sequence[str] = tuple(FAULTS)) -> Stag
         )
         return StagePlayed(
             brokers=on.known,
+            lacks=on.lacks,
             counted={"edge script": 1},
             skipped={part_name(part): why for part, why in skipped.items()},
         )

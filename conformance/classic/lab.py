@@ -52,6 +52,7 @@ class Campaigned:
     brokers: tuple[int, ...]
     levers: str
     not_played: Mapping[str, str] = field(default_factory=dict)
+    lacks: Mapping[str, str] = field(default_factory=dict)
 
 
 def record_classic(
@@ -94,7 +95,7 @@ def record_classic(
             progress=progress,
         )
         levers = reach(on.levers.offered, started=sut.started)
-        return Campaigned(brokers=on.known, levers=levers, not_played=not_played)
+        return Campaigned(brokers=on.known, levers=levers, not_played=not_played, lacks=on.lacks)
 
 
 def out_of_reach(on: Deployment) -> dict[str, str]:

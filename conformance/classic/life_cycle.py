@@ -20,6 +20,7 @@ from nemesis.schedule import Strike
 
 LIFE_CYCLE = "life-cycle"  # the stage and its first topic
 LATE_S = 0.7  # shorter than a session
+LASTING = 3  # topics that are created just before power is lost
 CLASSIC = "classic"
 TOPICS = "topics"  # what needs no lever
 MEASURED = "metrics"  # what the metrics of nodes say of it
@@ -32,6 +33,7 @@ SITUATIONS: Mapping[str, Strike] = MappingProxyType(
         "two-take-turns": Strike("kill", "broker-1"),
         "all-die": Strike("kill", "broker-1"),
         "controller-dies": Strike("kill", CONTROLLER),
+        "controller-loses-power": Strike("lose-power", CONTROLLER),
         "broker-stands-still": Strike("pause", "broker-1"),
         "disk-is-emptied": Strike("reimage", "broker-1"),
     }
@@ -45,7 +47,7 @@ STEERED = {
 # Rules by what exercises them; those of a broker that is gone, by every situation that has one.
 OF_TOPICS = (
     *("KFK-130", "KFK-131", "KFK-132", "KFK-133", "KFK-134", "KFK-135", "KFK-136"),
-    *("KFK-139", "KFK-140", "KFK-142", "KFK-143", "KFK-144", "KFK-145", "KFK-147"),
+    *("KFK-139", "KFK-140", "KFK-142", "KFK-143", "KFK-144", "KFK-145", "KFK-147", "KFK-171"),
 )
 OF_METRICS = ("KFK-210", "KFK-211", "KFK-212", "KFK-213")
 OF_LOSS = ("KFK-137", "KFK-138", "KFK-149", "KFK-168", "KFK-170")
@@ -183,7 +185,7 @@ class _Story:
         self.admin("create-topic", name="swap", on=self.ids("ab;ba;ab"), min_isr=1)
         self.admin("create-topic", name="fewer", on=self.ids("abc;abc;abc"), min_isr=1)
         self.admin("create-topic", name="lossy", on=self.ids("ab;bc;ca"), min_isr=1, unclean=True)
-        self.admin("create-topic", name="forked", on=self.ids("ab"), min_isr=1, unclean=True)
+        self.admin("create-topic", name="forked", on=self.ids("ab;ab"), min_isr=1, unclean=True)
         self.measure()
         self.appends("three", 0, 1)
         self.appends("two", 0, 1)
@@ -289,12 +291,15 @@ class _Story:
         """Each leads without what the other wrote; of their epochs neither knows all (KIP-279)."""
         self.fault("kill", "b")
         self.settle()
-        self.admin("append-to", topic="forked", partition=0, acks=1)
-        for gone, back, times in (("a", "b", 2), ("b", "a", 1)):
-            self.fault("kill", gone)
-            self.heal("kill", back)
-            self.settle()
-            self.admin("append-to", topic="forked", partition=0, acks=1, times=times)
+        # Of one log the later epoch is the longer one, of the other the shorter one.
+        written = (("", "", (1, 3)), ("a", "b", (2, 1)), ("b", "a", (1, 1)))
+        for gone, back, counts in written:
+            if gone:
+                self.fault("kill", gone)
+                self.heal("kill", back)
+                self.settle()
+            for partition, times in enumerate(counts):
+                self.admin("append-to", topic="forked", partition=partition, acks=1, times=times)
         self.heal("kill", "b")
         self.settle()
 
@@ -312,6 +317,14 @@ class _Story:
         self.reassign("kept", 0, "cb")
         self.fault("kill", CONTROLLER)
         self.heal("kill", CONTROLLER)
+        self.settle()
+
+    def controller_loses_power(self) -> None:
+        """What it answered it had synced."""
+        for number in range(LASTING):
+            self.admin("create-topic", name=f"lasting{number}", on=self.ids("ab;ca"), min_isr=1)
+        self.fault("lose-power", CONTROLLER)
+        self.heal("lose-power", CONTROLLER)
         self.settle()
 
     def broker_stands_still(self) -> None:
@@ -359,6 +372,7 @@ _STORIES: Mapping[str, Callable[[_Story], None]] = {
     "two-take-turns": _Story.two_take_turns,
     "all-die": _Story.all_die,
     "controller-dies": _Story.controller_dies,
+    "controller-loses-power": _Story.controller_loses_power,
     "broker-stands-still": _Story.broker_stands_still,
     "disk-is-emptied": _Story.disk_is_emptied,
 }

@@ -8,8 +8,7 @@ from conformance.classic import life_cycle
 from conformance.classic.lab import TEMPO, Tempo
 from conformance.classic.playing import play_steps
 from conformance.classic.stages import StagePlayed, StageRun
-from harness.clients.admin import versions_offered
-from harness.clients.raw import RawClient
+from harness.clients.asked import first_lacking
 from harness.deployments.deploy import deploy
 from harness.deployments.deployment import Deployment
 from harness.sut.lever_sets import reach
@@ -19,9 +18,7 @@ from nemesis.offered import not_offered
 
 SHARD = life_cycle.LIFE_CYCLE
 BROKERS = 3
-DESCRIBE_TOPIC_PARTITIONS, DESCRIBE_CLUSTER = 75, 60
-NEEDED = {DESCRIBE_TOPIC_PARTITIONS: 0, DESCRIBE_CLUSTER: 2}  # and which version
-_LOST = (OSError, TimeoutError)
+NEEDED = ("create_topics", "describe_topic_partitions", "describe_cluster")
 
 
 def record_life_cycle(given: StageRun) -> StagePlayed:
@@ -50,6 +47,7 @@ def record_life_cycle(given: StageRun) -> StagePlayed:
         return StagePlayed(
             brokers=on.known,
             levers=levers,
+            lacks=on.lacks,
             counted={"life cycle": 1},
             skipped={life_cycle.part_name(name): why for name, why in not_played.items()},
         )
@@ -76,14 +74,4 @@ def out_of_reach(on: Deployment) -> dict[str, str]:
 def _no_topics(on: Deployment) -> str | None:
     if len(on.brokers) < BROKERS:
         return f"it has fewer than {BROKERS} brokers"
-    client = RawClient(on.network, on.address(on.brokers[0]))
-    try:
-        offered = on.run(versions_offered(client))
-    except _LOST:
-        return None  # the steps will find out
-    lacking = [
-        f"request {key} of version {version}"
-        for key, version in NEEDED.items()
-        if not offered.get(key, (0, -1))[0] <= version <= offered.get(key, (0, -1))[1]
-    ]
-    return f"it does not answer {' nor '.join(lacking)}" if lacking else None
+    return first_lacking(NEEDED, on.lacks)

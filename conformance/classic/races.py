@@ -51,7 +51,10 @@ def record_races(given: StageRun) -> StagePlayed:
             recovered = play_program(on, programs[race], topic=topic_of(number))
         tidy_up(on, sut, [topic_of(number) for number in range(len(order))])
         return StagePlayed(
-            brokers=on.known, counted={"race": len(order) - len(skipped)}, skipped=skipped
+            brokers=on.known,
+            lacks=on.lacks,
+            counted={"race": len(order) - len(skipped)},
+            skipped=skipped,
         )
 
 

@@ -15,7 +15,6 @@ from harness.deployments.deployment import Deployment
 from harness.errors import LabBroken
 from harness.workloads.partition_log import PartitionClients
 
-TOPIC = "smoke"
 BY = "lab-smoke"
 BOUND_S = 30.0  # for a new topic to have a leader that takes and gives back a record
 PAUSE_S = 0.25
@@ -23,27 +22,28 @@ REQUESTS = 5
 _LOST = (OSError, TimeoutError)
 
 
-async def smoke(on: Deployment, name: str) -> int:
+async def smoke(on: Deployment, name: str, topic: str) -> int:
     """Metadata, a new topic, an append, the same record back, no topic; how many requests."""
-    clients = PartitionClients(on=on, topic=TOPIC)
-    topic, brokers = clients.tp.topic, on.brokers
+    clients = PartitionClients(on=on, topic=topic)
+    wire, brokers = clients.tp.topic, on.brokers
 
     async def create(client: RawClient) -> None:
-        await create_topic(client, topic, assignments=[list(brokers)])
+        await create_topic(client, wire, assignments=[list(brokers)])
 
     async def delete(client: RawClient) -> None:
-        await delete_topic(client, topic)
+        await delete_topic(client, wire)
 
     try:
-        await _carried_out(on, "describe_cluster", "name its brokers", brokers_known)
-        await _carried_out(on, "create_topics", "create a topic", create)
+        await _carried_out(on, topic, "describe_cluster", "name its brokers", brokers_known)
+        await _carried_out(on, topic, "create_topics", "create a topic", create)
         try:
             await _append_and_read(on, clients)
         except _Unanswered:
             with suppress(*_LOST, Refused):
                 await delete(_client(on, brokers[0]))
             raise
-        await _carried_out(on, "delete_topics", "delete a topic", delete)
+        if "delete_topics" not in on.lacks:
+            await _carried_out(on, topic, "delete_topics", "delete a topic", delete)
     except _Unanswered as what:
         raise LabBroken(f"{name} does not {what}; no rule can be judged") from None
     return REQUESTS
@@ -54,11 +54,11 @@ class _Unanswered(Exception):
 
 
 async def _carried_out(
-    on: Deployment, f: str, what: str, ask: Callable[[RawClient], Awaitable[object]]
+    on: Deployment, topic: str, f: str, what: str, ask: Callable[[RawClient], Awaitable[object]]
 ) -> None:
     """Ask the first broker, and record it."""
     broker = on.brokers[0]
-    about = {"topic": TOPIC, "partition": 0, "node": broker}
+    about = {"topic": topic, "partition": 0, "node": broker}
     operation = on.recorder.invoke(BY, f, about)
     try:
         await ask(_client(on, broker))

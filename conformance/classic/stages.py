@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from conformance.classic import campaign, edges, life_cycle, wire
+from conformance.classic import campaign, edges, life_cycle, transactions, wire
 from harness.history import Run
 from harness.history.plan import Part
 from harness.sut import Sut
@@ -37,11 +37,13 @@ class StageRun:
 class StagePlayed:
     """The brokers that were found, what was played, which parts were not, with the reason.
 
-    `levers` is the set that the lab had (`harness.sut.lever_sets`), told by one of the stages.
+    `levers` is the set that the lab had (`harness.sut.lever_sets`), told by one of the stages;
+    `lacks` are the requests that its brokers do not offer, with the reason.
     """
 
     brokers: tuple[int, ...] = ()
     levers: str = ""
+    lacks: Mapping[str, str] = field(default_factory=dict)
     counted: Mapping[str, int] = field(default_factory=dict)
     skipped: Mapping[str, str] = field(default_factory=dict)
 
@@ -50,13 +52,17 @@ class StagePlayed:
 class Stage:
     """A name, what of it stands in the plan of a run, and who plays it.
 
-    In a `scripted` one nothing but an order is drawn: it is a list of requests or steps.
+    In a `scripted` one nothing but an order is drawn: it is a list of requests or steps. One that
+    `deploys` nothing is played in the lab's own process, with its threads, in every world. On
+    processes a stage takes about so long; the longest begins first.
     """
 
     name: str
     parts: Callable[[], tuple[Part, ...]]
     record: Callable[[StageRun], StagePlayed]
     scripted: bool = True
+    deploys: bool = True
+    takes_s: float = 60.0
 
 
 # What plays a stage loads the Kafka protocol: it is imported when it is played.
@@ -76,6 +82,7 @@ def _wire(given: StageRun) -> StagePlayed:
     )
     return StagePlayed(
         brokers=done.brokers,
+        lacks=done.lacks,
         counted={"sequence": done.played.total()},
         skipped={wire.part_name(family): why for family, why in done.not_played.items()},
     )
@@ -110,6 +117,7 @@ def _faults(given: StageRun) -> StagePlayed:
     return StagePlayed(
         brokers=done.brokers,
         levers=done.levers,
+        lacks=done.lacks,
         counted={"campaign": 1},
         skipped={campaign.part_name(fault): why for fault, why in done.not_played.items()},
     )
@@ -122,10 +130,25 @@ def _edges(given: StageRun) -> StagePlayed:
     return record_edges(given)
 
 
+def _transactions(given: StageRun) -> StagePlayed:
+    """Transactional producers, their coordinators and those who read."""
+    from conformance.classic.transactions_lab import record_transactions
+
+    return record_transactions(given)
+
+
 STAGES: tuple[Stage, ...] = (
-    Stage(name=wire.WIRE, parts=wire.planned_parts, record=_wire),
-    Stage(name=edges.EDGES, parts=edges.planned_parts, record=_edges),
-    Stage(name="races", parts=campaign.race_parts, record=_races),
-    Stage(name=life_cycle.LIFE_CYCLE, parts=life_cycle.planned_parts, record=_life_cycle),
-    Stage(name="faults", parts=campaign.planned_parts, record=_faults, scripted=False),
+    Stage(name=wire.WIRE, parts=wire.planned_parts, record=_wire, takes_s=50),
+    Stage(name=edges.EDGES, parts=edges.planned_parts, record=_edges, takes_s=60),
+    Stage(name="races", parts=campaign.race_parts, record=_races, takes_s=150),
+    Stage(
+        name=transactions.TRANSACTIONS,
+        parts=transactions.planned_parts,
+        record=_transactions,
+        takes_s=40,
+    ),
+    Stage(
+        name=life_cycle.LIFE_CYCLE, parts=life_cycle.planned_parts, record=_life_cycle, takes_s=80
+    ),
+    Stage(name="faults", parts=campaign.planned_parts, record=_faults, scripted=False, takes_s=45),
 )

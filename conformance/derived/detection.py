@@ -1,7 +1,8 @@
 """What a plan detects of the derived mutants.
 
-    shadow   in a simulation: one sound run of each play; what never differs in it is not played
-    play     the others, play after play, several at a time, until a rule fails
+    play     one play after the other until a rule fails, the one that showed it last time first
+    branch   in a simulation: one sound play for many mutants, which goes on with each of them from
+             where it first answers differently; one that never does is not played (`branches.py`)
     judge    each batch of recorded histories together, every history by itself
 
 A mutant is *detected* when a MUST fails on what was recorded. One that breaks the lab, or does not
@@ -13,26 +14,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
-from conformance.derived import AnyMutant
+from conformance.derived import HERE, AnyMutant
+from conformance.derived.branches import play_branches
 from conformance.derived.kept import Kept
 from conformance.derived.plays import Play, likeliest_first, plays_of
-from conformance.derived.shadow import shadowing
-from conformance.derived.work import Told, die_with_parent, play_and_judge, within
-from conformance.profiles import profile_of
+from conformance.derived.work import Told, die_with_parent, play_and_judge
+from conformance.profiles import find_profile, profile_of
 from harness.errors import LabBroken
 from harness.scratch import ScratchFolder
-from reference_impl.decisions import Mutant, SqlMutant, decisions, load_mutant
+from reference_impl.decisions import Mutant, decisions
 
 DETECTED, SURVIVED, NOT_REACHED, BROKE = "detected", "survived", "not reached", "broke the lab"
-A_BATCH = 8
-SHADOW_S = 600.0
+NOT_PLAYED = "not played"  # it is argued to be legal: whether it shows decides nothing
+A_BATCH, BRANCHES = 8, 32  # mutants at a time, each from the start, or of one sound play
 Progress = Callable[[str], None]
-Group = tuple[tuple[Play, ...], dict[str, AnyMutant]]  # plays in their order, and whom they show
-Reached = Mapping[Play, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,90 +64,56 @@ def measure(
     progress: Progress = lambda text: None,
 ) -> list[Result]:
     """Every mutant's result, in the order in which they were given."""
-    found: dict[str, Result] = {}
-    with ScratchFolder("derived") as folder, _Pool(how.workers, folder, Kept(how.kept)) as pool:
-        groups = _groups(mutants, how)
-        reached = _reached(groups, pool, progress)
-        for plays, group in groups:
-            for result in _measured(plays, group, reached, pool, progress):
-                found[result.mutant] = result
-    return [found[one.name] for one in mutants.values()]
+    kept = Kept(how.kept)
+    plays = {ref: _plays(mutant, how, kept) for ref, mutant in mutants.items()}
+    told: dict[str, dict[Play, Told]] = {ref: {} for ref in mutants}
+    with ScratchFolder("derived") as folder, _Pool(how.workers, folder, kept) as pool:
+        for turn in range(max(map(len, plays.values()), default=0)):
+            asked: dict[Play, dict[str, AnyMutant]] = {}
+            for ref, mutant in mutants.items():
+                if turn < len(plays[ref]) and not _decided(told[ref]):
+                    asked.setdefault(plays[ref][turn], {})[ref] = mutant
+            total = sum(map(len, asked.values()))
+            for done, (play, ref, one) in enumerate(pool.play(asked), start=1):
+                told[ref][play] = one
+                progress(f"{play.name}: {done} of {total} mutants")
+    return [_result(mutant, told[ref]) for ref, mutant in mutants.items()]
 
 
-def _groups(mutants: Mapping[str, AnyMutant], how: Measurement) -> list[Group]:
-    """Mutants that are shown by the same plays."""
-    groups: dict[tuple[Play, ...], dict[str, AnyMutant]] = {}
-    for ref, mutant in mutants.items():
-        profile = profile_of(mutant)
-        plays = plays_of(
-            profile.name,
-            by=how.by,
-            world=how.world,
-            control_plane=profile.control_plane(mutant, how.world),
-            levers=how.levers,
-            seed=how.seed,
-        )
-        function = decisions()[mutant.decision].function
-        decided_in = "" if function is None else function.__module__
-        groups.setdefault(likeliest_first(plays, decided_in), {})[ref] = mutant
-    return list(groups.items())
+def _plays(mutant: AnyMutant, how: Measurement, kept: Kept) -> tuple[Play, ...]:
+    """What shows a mutant, the likeliest first."""
+    profile = profile_of(mutant)
+    plays = plays_of(
+        profile.name,
+        by=how.by,
+        world=how.world,
+        control_plane=profile.control_plane(mutant, how.world),
+        levers=how.levers,
+        seed=how.seed,
+    )
+    function = decisions()[mutant.decision].function
+    ordered = likeliest_first(plays, "" if function is None else function.__module__)
+    return tuple(sorted(ordered, key=lambda one: not kept.showed(one, mutant.name)))
 
 
-def _measured(
-    plays: Sequence[Play],
-    mutants: Mapping[str, AnyMutant],
-    reached: Reached,
-    pool: _Pool,
-    progress: Progress,
-) -> Iterator[Result]:
-    """Results as they become known."""
-    waiting = dict(mutants)
-    played: set[str] = set()
-    for play in plays:
-        batch = {ref: one for ref, one in waiting.items() if one.name in reached[play]}
-        for done, (ref, told) in enumerate(pool.play(play, batch), start=1):
-            progress(f"{play.name}: {done} of {len(batch)} mutants")
-            played.add(ref)
-            if told.broken or told.failed:
-                mutant = waiting.pop(ref)
-                yield Result(
-                    mutant=mutant.name,
-                    decision=mutant.decision,
-                    outcome=BROKE if told.broken else DETECTED,
-                    rules=told.failed,
-                    play=play.name,
-                    detail=told.broken,
-                )
-    for ref, mutant in waiting.items():
-        yield Result(
-            mutant=mutant.name,
-            decision=mutant.decision,
-            outcome=SURVIVED if ref in played else NOT_REACHED,
-        )
+def _decided(told: Mapping[Play, Told]) -> bool:
+    return any(one.broken or one.failed for one in told.values())
 
 
-def _reached(groups: Sequence[Group], pool: _Pool, progress: Progress) -> Reached:
-    """Which mutants each play can show: in a simulation those that answer differently in it."""
-    of_play: dict[Play, dict[str, AnyMutant]] = {}
-    for plays, mutants in groups:
-        for play in plays:
-            of_play.setdefault(play, {}).update(mutants)
-    reached = {
-        play: frozenset(one.name for one in mutants.values()) for play, mutants in of_play.items()
-    }
-    simulated = {
-        play: list(mutants)
-        for play, mutants in of_play.items()
-        # The answers of SQL functions are given by a database.
-        if play.world == "sim" and not any(isinstance(one, SqlMutant) for one in mutants.values())
-    }
-    for play, told in pool.shadow(simulated):
-        progress(f"shadow: {play.name}")
-        if told.broken or told.failed:
-            what = told.broken or f"fails {' '.join(told.failed)}"
-            raise LabBroken(f"the sound reference does not pass {play.name}: {what}")
-        reached[play] = frozenset(told.differing)
-    return reached
+def _result(mutant: AnyMutant, told: Mapping[Play, Told]) -> Result:
+    for play, one in told.items():
+        if one.broken or one.failed:
+            return Result(
+                mutant=mutant.name,
+                decision=mutant.decision,
+                outcome=BROKE if one.broken else DETECTED,
+                rules=one.failed,
+                play=play.name,
+                detail=one.broken,
+            )
+    reached = any(one.reached for one in told.values())
+    outcome = SURVIVED if reached else NOT_REACHED
+    return Result(mutant=mutant.name, decision=mutant.decision, outcome=outcome)
 
 
 class _Pool:
@@ -158,6 +123,7 @@ class _Pool:
         self._pool = ProcessPoolExecutor(
             workers, mp_context=get_context("spawn"), initializer=die_with_parent
         )
+        self._workers = workers
         self._folder = folder
         self._kept = kept
         self._folders = 0
@@ -168,44 +134,55 @@ class _Pool:
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def play(self, play: Play, mutants: Mapping[str, AnyMutant]) -> Iterator[tuple[str, Told]]:
-        """Play a play on each mutant."""
-        left = []
-        for ref, mutant in mutants.items():
-            told = self._kept.told(play, mutant.name)
-            if told is None:
-                left.append(ref)
-            else:
-                yield ref, told
-        size = A_BATCH if play.world == "sim" else 1
-        some = [left[at : at + size] for at in range(0, len(left), size)]
-        tasks = {
-            self._pool.submit(play_and_judge, play, batch, self._next_folder()): batch
-            for batch in some
-        }
+    def play(
+        self, asked: Mapping[Play, Mapping[str, AnyMutant]]
+    ) -> Iterator[tuple[Play, str, Told]]:
+        """Play each play on its mutants, as they become known."""
+        tasks: dict[Future[list[Told]], tuple[Play, list[str]]] = {}
+        for play, mutants in asked.items():
+            left: dict[bool, list[str]] = {True: [], False: []}
+            for ref, mutant in mutants.items():
+                told = self._kept.told(play, mutant.name)
+                if told is None:
+                    left[_branches(play, ref, mutant)].append(ref)
+                else:
+                    yield play, ref, told
+            for branches, some in left.items():
+                for batch in self._batches(play, some, branches=branches):
+                    work = branched if branches else play_and_judge
+                    task = self._pool.submit(work, play, batch, self._next_folder())
+                    tasks[task] = play, batch
         for future in as_completed(tasks):
-            for ref, told in zip(tasks[future], future.result(), strict=True):
-                self._kept.keep(play, told, mutants[ref].name)
-                yield ref, told
+            play, batch = tasks[future]
+            for ref, told in zip(batch, future.result(), strict=True):
+                self._kept.keep(play, told, asked[play][ref].name)
+                yield play, ref, told
 
-    def shadow(self, plays: Mapping[Play, Sequence[str]]) -> Iterator[tuple[Play, Told]]:
-        """Play each play on the sound reference, with its mutants asked beside it."""
-        tasks: dict[Future[Told], Play] = {
-            self._pool.submit(shadow_play, play, references, self._next_folder()): play
-            for play, references in plays.items()
-        }
-        for future in as_completed(tasks):
-            yield tasks[future], future.result()
+    def _batches(self, play: Play, left: Sequence[str], *, branches: bool) -> list[list[str]]:
+        """Of one size, as far as there are enough for every process."""
+        most = BRANCHES if branches else A_BATCH if play.world == "sim" else 1
+        size = max(1, min(most, -(-len(left) // self._workers)))
+        return [list(left[at : at + size]) for at in range(0, len(left), size)]
 
     def _next_folder(self) -> Path:
         self._folders += 1
         return self._folder / str(self._folders)
 
 
-def shadow_play(play: Play, references: Sequence[str], folder: Path) -> Told:
-    """One sound play in this process: who differed, and whether the reference passed."""
-    mutants = [load_mutant(one) for one in references]
-    python = [one for one in mutants if isinstance(one, Mutant)]
-    with within(SHADOW_S, of_cpu=True), shadowing(python) as shadow:
-        (told,) = play_and_judge(play, [None], folder)
-    return replace(told, differing=tuple(sorted(shadow.differing)))
+def _branches(play: Play, reference: str, mutant: AnyMutant) -> bool:
+    """What is not derived may be wrong elsewhere than in the answers of its decision.
+
+    A copy of a process has none of its threads, so what is played outside of the simulation is
+    played from the start.
+    """
+    simulated = play.world == "sim" and find_profile(play.profile).simulates(play.name)
+    return simulated and isinstance(mutant, Mutant) and reference.startswith(HERE)
+
+
+def branched(play: Play, references: Sequence[str], folder: Path) -> list[Told]:
+    """One sound play with its branches, in this process."""
+    sound, told = play_branches(play, references, folder)
+    if sound.broken or sound.failed:
+        what = sound.broken or f"fails {' '.join(sound.failed)}"
+        raise LabBroken(f"the sound reference does not pass {play.name}: {what}")
+    return told

@@ -39,8 +39,13 @@ class Play:
     levers: str = ALL
     seed: int = SEED
 
-    def record(self, folder: Path, mutants: tuple[str, ...] = ()) -> Sequence[Path]:
-        """Play it on the reference with those mutants; the run folders."""
+    def record(
+        self, folder: Path, mutants: tuple[str, ...] = (), *, first_is_enough: bool = False
+    ) -> Sequence[Path]:
+        """Play it on the reference with those mutants; the run folders.
+
+        Where the `first_is_enough`, as of mutants, it may end once a rule is broken for certain.
+        """
         if self.program:
             profile = find_profile(self.profile)
             return profile.record_program(self.name, folder, world=self.world, mutants=mutants)
@@ -50,7 +55,7 @@ class Play:
             seed=self.seed,
             rounds=self.rounds,
             profiles=(self.profile,),
-            first_is_enough=bool(mutants),
+            first_is_enough=first_is_enough or bool(mutants),
             stages=() if self.name == WHOLE else (self.name,),
         )
         run = Run.create(
@@ -64,8 +69,9 @@ UNHURT = ("wire",)  # stages that pull no lever: what they show does not depend 
 
 LIKELY: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "reference_impl.controller": ("wire", "life-cycle", "races"),
-        "reference_impl.replication": ("wire", "races", "life-cycle"),
+        "reference_impl.coordinators": ("wire", "transactions"),
+        "reference_impl.controller": ("wire", "life-cycle", "races", "edges"),
+        "reference_impl.replication": ("wire", "races", "life-cycle", "edges"),
     }
 )
 """Stages in which mutants of a package are likely to be seen; the others come after them."""
@@ -92,12 +98,13 @@ def plays_of(
     stages = known.stages() if by == CAMPAIGN else known.scripted()
     if not known.stages():
         stages = (WHOLE,)
+    stages_are_the_same = bool(known.stages())  # they have no rounds; both plans play them alike
     found = [
         Play(
             name=name,
             profile=profile,
             world=world,
-            rounds=ROUNDS if by == CAMPAIGN else 0,
+            rounds=ROUNDS if by == CAMPAIGN or stages_are_the_same else 0,
             control_plane=control_plane,
             levers=ALL if name in UNHURT else levers,
             seed=seed,

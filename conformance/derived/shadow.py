@@ -7,6 +7,9 @@ nothing in that run and needs no run of its own.
     with shadowing(mutants) as shadow:
         ...                                  # a sound run in this process
     shadow.differing                         # mutant name -> the first call where it differed
+
+Where one differs for the first time, a copy of the run may go on with its answers instead
+(`branches.py`).
 """
 
 from __future__ import annotations
@@ -21,12 +24,21 @@ from reference_impl.decisions import Mutant, mutated, original
 SHOWN = 300  # characters of a call
 
 
-class Shadow:
-    """Which mutants answered differently, and which decisions were asked how often."""
+Branch = Callable[[Mutant], bool]
 
-    def __init__(self) -> None:
+
+class Shadow:
+    """Which mutants answered differently, and which decisions were asked how often.
+
+    `branch` is told where a mutant first does, and says whether this process is that mutant's from
+    now on: `taken` names it then, and no other is asked beside it any more.
+    """
+
+    def __init__(self, branch: Branch = lambda mutant: False) -> None:
         self.differing: dict[str, str] = {}
         self.asked: dict[str, int] = {}
+        self.taken: Mutant | None = None
+        self._branch = branch
         self._asking = False
 
     def of(self, decision: str, mutants: Iterable[Mutant]) -> Mutant:
@@ -34,29 +46,35 @@ class Shadow:
         function, waiting = original(decision), list(mutants)
 
         def ask(*args: object, **kwargs: object) -> object:
+            if self.taken is not None:
+                mine = self.taken.decision == decision
+                return (self.taken.replace if mine else function)(*args, **kwargs)
             if self._asking:  # a mutant asks other decisions: what they would say is not the run's
                 return function(*args, **kwargs)
             self.asked[decision] = self.asked.get(decision, 0) + 1
             given = _kept(args) if waiting else args
             answer = function(*args, **kwargs)
-            self._asking = True
-            try:
-                for mutant in waiting[:]:
+            for mutant in waiting[:]:
+                self._asking = True
+                try:
                     said = _said(mutant, _kept(given), kwargs)
-                    if not _same(said, answer):
-                        waiting.remove(mutant)
-                        self.differing[mutant.name] = _told(given, kwargs, answer, said)
-            finally:
-                self._asking = False
+                finally:
+                    self._asking = False
+                if not _same(said, answer):
+                    waiting.remove(mutant)
+                    self.differing[mutant.name] = _told(given, kwargs, answer, said)
+                    if self._branch(mutant):
+                        self.taken = mutant
+                        return mutant.replace(*given, **kwargs)
             return answer
 
         return Mutant(name=f"shadow of {decision}", decision=decision, replace=ask)
 
 
 @contextmanager
-def shadowing(mutants: Iterable[Mutant]) -> Iterator[Shadow]:
+def shadowing(mutants: Iterable[Mutant], branch: Branch = lambda mutant: False) -> Iterator[Shadow]:
     """Ask mutants beside their originals in this process until the block ends."""
-    shadow = Shadow()
+    shadow = Shadow(branch)
     grouped: dict[str, list[Mutant]] = {}
     for mutant in mutants:
         grouped.setdefault(mutant.decision, []).append(mutant)

@@ -15,7 +15,7 @@ from pathlib import Path
 from harness.errors import UsageError
 
 FILE = Path(__file__).parents[1] / "survivors.toml"
-KINDS = ("equivalent", "legal")
+EQUIVALENT, LEGAL = KINDS = ("equivalent", "legal")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,11 +24,11 @@ SIM_LIMIT_S, LIVE_LIMIT_S = 60.0, 400.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What a play showed: rules that fail, why the lab broke, mutants that answered differently."""
+    """What a play showed: rules that fail, why the lab broke, whether the mutant ever mattered."""
 
     failed: tuple[str, ...] = ()
     broken: str = ""
-    differing: tuple[str, ...] = ()
+    reached: bool = True
 
 
 class TooLong(BaseException):
@@ -66,10 +66,10 @@ def play_and_judge(play: Play, references: Sequence[str | None], folder: Path) -
     """What a play showed of each mutant; None is the sound reference."""
     folder.mkdir(parents=True)
     recorded = [_record(play, one, folder / str(at)) for at, one in enumerate(references)]
-    judged = _judge(play.profile, [p for one in recorded for p in _paths(one)], folder / "judged")
+    judged = judge(play.profile, [p for one in recorded for p in _paths(one)], folder / "judged")
     try:
         return [
-            Told(broken=one) if isinstance(one, str) else _told([judged[path] for path in one])
+            Told(broken=one) if isinstance(one, str) else told_by([judged[path] for path in one])
             for one in recorded
         ]
     finally:
@@ -97,7 +97,8 @@ def _record(play: Play, reference: str | None, folder: Path) -> Sequence[Path] |
         return f"{type(error).__name__}: {error}"
 
 
-def _judge(profile: str, paths: Sequence[Path], folder: Path) -> dict[Path, Judgement | str]:
+def judge(profile: str, paths: Sequence[Path], folder: Path) -> dict[Path, Judgement | str]:
+    """Each history by itself; a sentence instead of one that was not judged."""
     ground = JudgingProfile(profiles=(profile,), reference=True)
     rules = find_profile(profile).rules
     engine = InlineEngine()
@@ -119,7 +120,8 @@ def _judge(profile: str, paths: Sequence[Path], folder: Path) -> dict[Path, Judg
         engine.close()
 
 
-def _told(found: Sequence[Judgement | str]) -> Told:
+def told_by(found: Sequence[Judgement | str]) -> Told:
+    """What the histories of one play show."""
     unread = [one for one in found if isinstance(one, str)]
     judged = [one for each in found if not isinstance(each, str) for one in each.judged]
     failed = {one.rule.id for one in judged if one.verdict is Verdict.FAIL}

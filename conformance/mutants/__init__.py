@@ -19,16 +19,41 @@ from conformance.mutants import (
     replication_logs,
     serving,
     tiered,
+    tiered_bounds,
     tiered_faults,
     tiered_lineages,
+    tiered_logs,
+    tiered_plug_ins,
+    tiered_promises,
+    tiered_transactions,
+    transactions,
     wire,
 )
 from reference_impl.decisions import Mutant, SqlMutant
 from reference_impl.mutant_files import load_mutants
 
 AnyMutant = Mutant | SqlMutant
-CLUSTER = (replication, replication_logs, replicas, admission, serving, recovery, edges, metrics)
-TIERED = (tiered, tiered_faults, tiered_lineages)  # each shown by a stage
+CLUSTER = (
+    replication,
+    replication_logs,
+    replicas,
+    admission,
+    serving,
+    recovery,
+    edges,
+    metrics,
+    transactions,
+)
+TIERED = (
+    tiered,
+    tiered_bounds,
+    tiered_faults,
+    tiered_lineages,
+    tiered_logs,
+    tiered_plug_ins,
+    tiered_promises,
+    tiered_transactions,
+)  # each shown by a stage
 WIRE = (wire,)  # which recorded sequences show
 PROGRAMS = Path(__file__).parents[1] / "programs"  # NAME.steps
 

@@ -133,7 +133,7 @@ MUTANTS = (
         name="leader-alone-commits",
         decision="next-high-watermark",
         replace=_leader_alone_commits,
-        rules=("KFK-030", "KFK-039"),
+        rules=("KFK-030", "KFK-039", "KFK-001"),
         why="the high watermark is the leader's log end",
     ),
     Mutant(

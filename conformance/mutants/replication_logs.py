@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from reference_impl.decisions import Mutant
 from reference_impl.log.decisions import AppendedBatch, EpochEntry
+from reference_impl.replication.decisions import EpochEnd
 
 
 def _no_duplicates_known(
@@ -42,7 +43,18 @@ def _every_epoch_ends_with_the_log(
     return (known[-1], log_end_offset) if known else (-1, -1)
 
 
+def _only_lengths_diverge(fetched: EpochEnd, leaders: EpochEnd) -> bool:
+    return leaders.end_offset < fetched.end_offset
+
+
 MUTANTS = (
+    Mutant(
+        name="only-lengths-diverge",
+        decision="logs-diverge",
+        replace=_only_lengths_diverge,
+        rules=("KFK-171",),
+        why="a leader whose older epoch is the longer one does not see that a follower has another",
+    ),
     Mutant(
         name="no-duplicates-known",
         decision="find-duplicate",

@@ -127,7 +127,7 @@ MUTANTS = (
         name="disk-is-freed-early",
         decision="local-retention-upto",
         replace=_without_copies,
-        rules=("TS-023",),
+        rules=("TS-023", "TS-056"),
         why="local retention is applied as retention always was",
     ),
     Mutant(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from reference_impl.decisions import Mutant
@@ -22,7 +22,22 @@ def _to_the_end(
     )
 
 
+def _ends_with_the_log(
+    entries: Sequence[EpochEntry], epoch: int, log_end_offset: int
+) -> tuple[int, int]:
+    if not entries or not entries[0].epoch <= epoch <= entries[-1].epoch:
+        return -1, -1
+    return epoch, log_end_offset
+
+
 MUTANTS = (
+    Mutant(
+        name="epochs-end-with-the-log",
+        decision="end-offset-for-epoch",
+        replace=_ends_with_the_log,
+        rules=("TS-034", "TS-044"),
+        why="an epoch is asked about by its leader",
+    ),
     Mutant(
         name="segments-are-served-whole",
         decision="batch-of-lineage",

@@ -48,6 +48,10 @@ def _other_ends_may_come_again(known: object, ending: object) -> object:
     return Refused(ErrorCode.concurrent_transactions) if chosen == contradicts else chosen
 
 
+def _bytes_are_characters(metadata: str | None, most: int) -> bool:
+    return metadata is None or len(metadata.encode()) <= most
+
+
 def _client_ids_are_wanted(length: int) -> int:
     return length if length >= 0 else _NO_CLIENT_ID_IS_SO_LONG
 
@@ -115,5 +119,12 @@ MUTANTS = (
         replace=_other_ends_may_come_again,
         rules=("KFK-120",),
         why="a commit after an abort is told to wait for markers, which no client asks for",
+    ),
+    Mutant(
+        name="bytes-are-characters",
+        decision="metadata-fits",
+        replace=_bytes_are_characters,
+        rules=("KFK-121",),
+        why="the bound on an offset's metadata is taken for one on its bytes",
     ),
 )

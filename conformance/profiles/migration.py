@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING
 
-from conformance.profiles.profile import AnyMutant, Plan, Played, Profile, Progress, broken
+from conformance.profiles.profile import AnyMutant, Piece, Plan, Played, Profile, Progress, broken
 from conformance.register import control_plane_alone, in_world, open_register
 from conformance.scenario import Scenario, on_topic
 from conformance.scenarios import SCENARIOS
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from conformance.driver import Driver
 
 OLDER_SCHEMA = 2
+TAKES_S = 10.0  # on processes
 ROUND_OPERATIONS, CLIENTS, PARTITIONS = 60, 3, 2
 SMOKE = """
     a  call  create t=smoke
@@ -62,7 +64,11 @@ class Migration(Profile):
                 raise broken(sut, register.unanswered, len(steps))
             return len(steps) + look_around(register.deployment, self.probes)
 
-    def record(self, run: Run, sut: Sut, plan: Plan, progress: Progress) -> Played:
+    def pieces(self, run: Run, sut: Sut, plan: Plan, progress: Progress) -> Sequence[Piece]:
+        """All of it at once: a register is quick."""
+        return [Piece(partial(self._record, run, sut, plan, progress), TAKES_S)]
+
+    def _record(self, run: Run, sut: Sut, plan: Plan, progress: Progress) -> Played:
         """Scenarios, then rounds, then the scenarios that start from an older schema."""
         played = Played(counted={"scenario": 0, "round": plan.rounds})
         if sut.started:

@@ -9,6 +9,7 @@ import datetime
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from conformance.catalogue import CATALOGUE
 from conformance.scenario import Scenario
@@ -51,13 +52,15 @@ class Plan:
 class Played:
     """How many campaigns, scenarios, rounds were played, which parts could not be, and why.
 
-    `levers` says by profile how far the lab could reach into the system.
+    `levers` says by profile how far the lab could reach into the system, `lacks` which requests it
+    does not offer, and why.
     """
 
     counted: dict[str, int] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
     brokers: tuple[int, ...] = ()
     levers: dict[str, str] = field(default_factory=dict)
+    lacks: dict[str, str] = field(default_factory=dict)
 
     def count(self, what: str, number: int = 1) -> None:
         """So many more were played."""
@@ -70,6 +73,17 @@ class Played:
         self.skipped |= other.skipped
         self.brokers = self.brokers or other.brokers
         self.levers |= other.levers
+        self.lacks |= other.lacks
+
+
+class Piece(NamedTuple):
+    """A part of a run with deployments and shards of its own; on processes it takes about so long.
+
+    It may be recorded beside others.
+    """
+
+    record: Callable[[], Played]
+    takes_s: float = 0.0
 
 
 class Profile:
@@ -91,8 +105,6 @@ class Profile:
     optional: frozenset[str] = frozenset()
     probes: frozenset[str] = frozenset({"objects", "metrics", "trace"})
     decided_in: tuple[str, ...] = ()
-    alone: bool = False
-    """Its rules are about every log of a run, so it has one to itself, when it is asked for."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -122,8 +134,8 @@ class Profile:
         """
         raise NotImplementedError
 
-    def record(self, run: Run, sut: Sut, plan: Plan, progress: Progress) -> Played:
-        """Play what the plan asks of this profile."""
+    def pieces(self, run: Run, sut: Sut, plan: Plan, progress: Progress) -> Sequence[Piece]:
+        """What the plan asks of this profile, in pieces of which none needs another."""
         raise NotImplementedError
 
     def parts(self, plan: Plan) -> tuple[Part, ...]:
@@ -161,6 +173,10 @@ class Profile:
     def scripted(self) -> tuple[str, ...]:
         """Those of them in which nothing is drawn."""
         return ()
+
+    def simulates(self, stage: str) -> bool:
+        """Whether all of a stage is inside of the simulation, in a world that is one."""
+        return True
 
     def programs(self, world: str) -> tuple[str, ...]:
         """Short programs that are no part of the default run."""

@@ -6,9 +6,11 @@ look at rules do not load.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 from conformance.classic.stages import Stage, StageRun
-from conformance.profiles.profile import Plan, Played, Profile, Progress
-from harness.at_once import at_the_same_time
+from conformance.profiles.profile import Piece, Plan, Played, Profile, Progress
 from harness.deployments.deploy import deploy
 from harness.history import Run
 from harness.history.plan import Part
@@ -31,14 +33,10 @@ class Staged(Profile):
 
         roles, at = self.deployment(sut, plan.world), self.smoke_shard
         with deploy(sut, roles, run=run, world=plan.world, seed=plan.seed, shard=at) as on:
-            return on.run(smoke(on, sut.name)) + look_around(on, self.probes)
+            return on.run(smoke(on, sut.name, at)) + look_around(on, self.probes)
 
-    def record(self, run: Run, sut: Sut, plan: Plan, progress: Progress) -> Played:
-        """Every stage on a deployment of its own.
-
-        Processes wait more than they work: there two stages are played at a time.
-        """
-
+    def pieces(self, run: Run, sut: Sut, plan: Plan, progress: Progress) -> Sequence[Piece]:
+        """Every stage, on a deployment of its own."""
         given = StageRun(
             run=run,
             world=plan.world,
@@ -48,15 +46,17 @@ class Staged(Profile):
             first_is_enough=plan.first_is_enough,
             progress=progress,
         )
-        at_once = 2 if plan.world == "process" and sut.adapter.started else 1
-        played = Played()
-        for done in at_the_same_time(lambda one: one.record(given), self._stages(plan), at_once):
-            counted, skipped = dict(done.counted), dict(done.skipped)
-            levers = {self.name: done.levers} if done.levers else {}
-            played.add(
-                Played(counted=counted, skipped=skipped, brokers=done.brokers, levers=levers)
-            )
-        return played
+        return [Piece(partial(self._record, one, given), one.takes_s) for one in self._stages(plan)]
+
+    def _record(self, stage: Stage, given: StageRun) -> Played:
+        done = stage.record(given)
+        return Played(
+            counted=dict(done.counted),
+            skipped=dict(done.skipped),
+            brokers=done.brokers,
+            levers={self.name: done.levers} if done.levers else {},
+            lacks=dict(done.lacks),
+        )
 
     def _stages(self, plan: Plan) -> tuple[Stage, ...]:
         return tuple(one for one in self.all_stages if not plan.stages or one.name in plan.stages)
@@ -64,6 +64,10 @@ class Staged(Profile):
     def stages(self) -> tuple[str, ...]:
         """In the order in which they are played."""
         return tuple(one.name for one in self.all_stages)
+
+    def simulates(self, stage: str) -> bool:
+        """If it is played on a deployment."""
+        return all(one.deploys for one in self.all_stages if one.name == stage)
 
     def scripted(self) -> tuple[str, ...]:
         """Those that are lists of requests or steps."""

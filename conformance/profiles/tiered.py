@@ -8,7 +8,7 @@ from pathlib import Path
 from conformance.classic.stages import StageRun
 from conformance.profiles.profile import AnyMutant
 from conformance.profiles.staged import Staged
-from conformance.tiered.faults import PROMISED
+from conformance.tiered import faults, store_faults
 from conformance.tiered.stages import STAGES
 from conformance.tiered.topics import plan_of
 from harness.deployments.plan import DeploymentPlan
@@ -24,10 +24,9 @@ class Tiered(Staged):
 
     name = "tiered"
     needs = (BROKERS,)
-    promised = PROMISED
+    promised = faults.STAGE.promised | store_faults.STAGE.promised
     all_stages = STAGES
     decided_in = ("reference_impl.tiered",)
-    alone = True
 
     def deployment(self, sut: Sut, world: str) -> DeploymentPlan:
         """Three brokers in racks, tiered storage on."""

@@ -54,6 +54,12 @@ PROPERTIES = {
     "log.retention.check.interval.ms": "1000",
     "producer.id.expiration.ms": "3600000",
     "producer.id.expiration.check.interval.ms": "1000",
+    "transaction.state.log.num.partitions": "3",
+    "transaction.state.log.replication.factor": "3",
+    "transaction.state.log.min.isr": "2",
+    "offsets.topic.num.partitions": "3",
+    "offsets.topic.replication.factor": "3",
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "400",
     "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
 }
 RACKS = ("a", "b", "c")

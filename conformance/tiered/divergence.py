@@ -21,7 +21,7 @@ CONFIGS = (
     "unclean.leader.election.enable=true,retention.ms=-1"
 )
 _A, _B = "broker-1", "broker-2"
-SHORTER = 4  # nothing is promised of segments that are not full
+SHORTER = 10  # nothing is promised of segments that are not full
 
 
 def divergence_steps(*, form: str, bound_ms: int, lasts_ms: int) -> list[Step]:

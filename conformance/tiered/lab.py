@@ -5,10 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from conformance.classic.playing import play_steps
 from conformance.classic.stages import StagePlayed, StageRun
-from conformance.tiered import divergence, faults, tiers
+from conformance.tiered import divergence, faults, store_faults, tiers, transactions
+from conformance.tiered.fault_stage import FaultStage
+from conformance.tiered.plug_ins.lab import STAGE as PLUG_INS
+from conformance.tiered.plug_ins.lab import record_plug_ins
 from conformance.tiered.topics import TOPICS, plan_of
 from harness.clients.remote_metadata import DOCUMENT, KAFKA4
 from harness.deployments.deploy import deploy
@@ -23,7 +27,6 @@ from nemesis.schedule import Strike
 # In which a segment is copied, dropped, expired: seconds of the world.
 BOUND_S = {"sim": 20.0}
 LIVE_BOUND_S = 30.0
-LASTS_S = 2.5  # a fault: longer than a session, and than a follower may lag
 
 
 def form_of(sut: Sut) -> str:
@@ -42,24 +45,23 @@ def record_tiers(given: StageRun, only: Sequence[str] = tiers.SITUATIONS) -> Sta
     return _played(given, tiers.STAGE, [*TOPICS], steps)
 
 
-def record_faults(given: StageRun, only: Sequence[str] = tuple(faults.FAULTS)) -> StagePlayed:
-    """Play the stage `tier-faults`, as far as the system offers what that takes."""
+def record_faults(given: StageRun, stage: FaultStage, only: Sequence[str] = ()) -> StagePlayed:
+    """Play a stage with faults, or some of them, as far as the system offers what that takes."""
     skipped: dict[str, str] = {}
 
     def steps(on: Deployment, bound_ms: int) -> list[Step]:
-        skipped.update(_not_offered(on, faults.FAULTS))
-        return faults.fault_steps(
+        skipped.update(_not_offered(on, stage.faults))
+        return stage.steps(
             given.seed,
-            [one for one in only if one not in skipped],
+            [one for one in only or stage.faults if one not in skipped],
             form=form_of(given.sut),
             bound_ms=bound_ms,
-            lasts_ms=int(1000 * LASTS_S / on.pace),
+            pace=on.pace,
         )
 
-    given.progress("tiered logs while the store and brokers fail")
-    topics = [*faults.TOPICS, faults.DURING]
-    done = _played(given, faults.STAGE, topics, steps)
-    return replace(done, skipped={faults.part_name(one): why for one, why in skipped.items()})
+    given.progress(f"tiered logs, {stage.name}")
+    done = _played(given, stage.name, [*stage.topics, *stage.made_later], steps)
+    return replace(done, skipped={stage.part_name(one): why for one, why in skipped.items()})
 
 
 def record_divergence(given: StageRun) -> StagePlayed:
@@ -69,20 +71,49 @@ def record_divergence(given: StageRun) -> StagePlayed:
         if not on.levers.offered.issuperset({"kill", "wipe"}):
             return []
         return divergence.divergence_steps(
-            form=form_of(given.sut), bound_ms=bound_ms, lasts_ms=int(1000 * LASTS_S / on.pace)
+            form=form_of(given.sut),
+            bound_ms=bound_ms,
+            lasts_ms=int(1000 * faults.LASTS_S / on.pace),
         )
 
     given.progress("tiered logs that diverge")
     return _played(given, divergence.STAGE, [divergence.TOPIC], steps)
 
 
+def record_transactions(given: StageRun) -> StagePlayed:
+    """Play the stage `tier-transactions`, if nodes can be killed and emptied."""
+
+    def steps(on: Deployment, bound_ms: int) -> list[Step]:
+        if not on.levers.offered.issuperset({"kill", "wipe"}):
+            return []
+        return transactions.transaction_steps(
+            form=form_of(given.sut),
+            bound_ms=bound_ms,
+            lasts_ms=int(1000 * faults.LASTS_S / on.pace),
+        )
+
+    given.progress("transactions on tiered logs")
+    more = transactions.PROPERTIES
+    return _played(given, transactions.STAGE, [*transactions.TOPICS], steps, more)
+
+
 def record_situation(given: StageRun, stage: str, situation: str) -> StagePlayed:
     """Play one situation of a stage, or the whole stage if it has none of that name."""
     if stage == tiers.STAGE:
         return record_tiers(given, (situation,) if situation else tiers.SITUATIONS)
-    if stage == faults.STAGE:
-        return record_faults(given, (situation,) if situation else tuple(faults.FAULTS))
-    return record_divergence(given)
+    if stage == PLUG_INS:
+        return record_plug_ins(given)
+    if stage == transactions.STAGE:
+        return record_transactions(given)
+    if stage == divergence.STAGE:
+        return record_divergence(given)
+    # A situation is known by its fault, whichever of the two stages plays it.
+    found = next(
+        one
+        for one in (faults.STAGE, store_faults.STAGE)
+        if (situation in one.faults if situation else stage == one.name)
+    )
+    return record_faults(given, found, (situation,) if situation else ())
 
 
 def _played(
@@ -90,10 +121,12 @@ def _played(
     stage: str,
     topics: Sequence[str],
     steps: Callable[[Deployment, int], list[Step]],
+    properties: Mapping[str, str] = MappingProxyType({}),
 ) -> StagePlayed:
     sut, world, seed = given.sut, given.world, given.seed
     bound_s = BOUND_S.get(world, LIVE_BOUND_S)
     plan = plan_of(sut, world)
+    plan = replace(plan, properties={**plan.properties, **properties})
     with deploy(sut, plan, run=given.run, world=world, seed=seed, shard=stage) as on:
         chance = random.Random(f"{seed}/{stage}/targets")
         played = steps(on, int(1000 * bound_s))

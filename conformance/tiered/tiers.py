@@ -16,6 +16,7 @@ from conformance.tiered.topics import (
     AGAIN,
     BATCH_BYTES,
     BULK,
+    GROWN,
     HOUR_MS,
     LATE,
     ONCE,
@@ -32,6 +33,7 @@ from harness.steps.step import LAB, Step
 STAGE = "tiers"
 CONFIGURATIONS, READS, PRODUCERS = "configurations", "reads", "producers"
 DELETIONS, RETENTION, REMOVAL = "deletions", "retention", "removal"
+ENABLING = "enabling"
 TOPICS_OF = MappingProxyType(
     {
         CONFIGURATIONS: (ONCE, PLAIN),
@@ -39,6 +41,7 @@ TOPICS_OF = MappingProxyType(
         PRODUCERS: (TURNS,),
         DELETIONS: (SMALL, TURNS),
         RETENTION: (LATE, BULK),
+        ENABLING: (GROWN,),
         REMOVAL: (ONCE,),
     }
 )
@@ -61,6 +64,8 @@ def tier_steps(
     if CONFIGURATIONS in only:
         told += configurations()
     told += [*writes(chance, topics), *_waits(*waits, bound=bound_ms)]
+    if ENABLING in only:
+        told += enabling(bound_ms)
     if READS in only:
         told += [look, *reads()]
     if PRODUCERS in only:
@@ -115,6 +120,8 @@ def writes(chance: random.Random, topics: Sequence[str]) -> Iterator[Step]:
         for partition in range(TOPICS[topic][0]):
             batches = " ".join(_stamps(chance, 20 * number) for number in range(12))
             yield tier("write", log=f"{topic}-{partition}", batches=batches)
+            if topic == SMALL:
+                yield from _refused(f"{topic}-{partition}")
     for producer in (9001, 9002) if TURNS in topics else ():
         for number in range(6):
             yield tier(
@@ -125,6 +132,13 @@ def writes(chance: random.Random, topics: Sequence[str]) -> Iterator[Step]:
                 sequence=2 * number,
                 count=2,
             )
+
+
+def _refused(log: str) -> Iterator[Step]:
+    """Batches that must not be in any tier, before others that are; the latest is not the last."""
+    yield tier("write", log=log, batches="0,1,2", codec="gzip", defect="misnumbered")
+    yield tier("write", log=log, batches="0", defect="torn")
+    yield tier("write", log=log, batches="260 600 270 280 290 300")
 
 
 def _stamps(chance: random.Random, after: int) -> str:
@@ -153,6 +167,31 @@ def reads() -> Iterator[Step]:
     yield tier("epochs", log=f"{SMALL}-*")
 
 
+def enabling(bound: int) -> Iterator[Step]:
+    """A log that has records becomes tiered: all of it, and what comes later.
+
+    First its disk keeps what was copied, so both tiers have it; then the disk is freed.
+    """
+    log = f"{GROWN}-0"
+    yield tier("write", log=log, batches="0,1 2 3 4,5 6 7 8")
+    yield tier("read", log=log, most=2)
+    yield tier(
+        "configure", case="accepted-enabling", topic=GROWN, change="remote.storage.enable=true"
+    )
+    yield tier("write", log=log, batches="9 10 11 12")
+    yield tier("await", log=log, what="copied", keep=KEPT, bound=bound)
+    yield from _looked_over(log)
+    yield tier("configure", case="accepted-local", topic=GROWN, change="local.retention.bytes=1")
+    yield tier("await", log=log, what="local", keep=KEPT, bound=bound)
+    yield from _looked_over(log)
+
+
+def _looked_over(log: str) -> Iterator[Step]:
+    yield tier("walk", log=log)
+    yield tier("search", log=log)
+    yield tier("read-all", log=log)
+
+
 def producers() -> Iterator[Step]:
     """Producers whose batches are in the remote tier go on and repeat."""
     for producer in (9001, 9002):
@@ -171,6 +210,7 @@ def deletions() -> Iterator[Step]:
     ):
         for place in places:
             yield tier("delete", log=log, at=place)
+            yield tier("below", log=log)
             yield tier("read", log=log, most=2)
             yield tier("follow", log=log)
     yield tier("search", log=f"{SMALL}-1")

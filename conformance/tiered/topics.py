@@ -17,7 +17,8 @@ RETENTION_MS = 10 * HOUR_MS
 SEGMENT_MS = 10_000
 RETENTION_BYTES = 1500
 BATCH_BYTES = 400
-SMALL, PLAIN, LATE, BULK, ONCE, TURNS = "small", "plain", "late", "bulk", "once", "turns"
+SMALL, PLAIN, LATE, BULK, ONCE, TURNS = "small", "plain", "late", "bulk", "once", "repeated"
+GROWN = "grown"  # which is tiered once it has records
 AGAIN = f"{ONCE}#2"
 # A segment is full when its index is: an entry for every batch, no time has to pass.
 ROLLS = "index.interval.bytes=1,segment.index.bytes=24"
@@ -27,6 +28,7 @@ TOPICS: Mapping[str, tuple[int, str]] = MappingProxyType(
     {
         SMALL: (3, f"{TIERED},retention.ms=-1"),
         PLAIN: (1, f"{ROLLS},min.insync.replicas=2,retention.ms=-1"),
+        GROWN: (1, f"{ROLLS},min.insync.replicas=2,retention.ms=-1"),
         TURNS: (2, f"{TIERED},retention.ms=-1"),
         ONCE: (1, f"{TIERED},retention.ms=-1"),
         LATE: (2, f"{TIERED},retention.ms={RETENTION_MS},segment.ms={SEGMENT_MS}"),
@@ -54,7 +56,7 @@ OF_THE_REFERENCE = MappingProxyType(
         "remote.log.manager.task.retry.backoff.max.ms": "2000",
     }
 )
-STORES = MappingProxyType({"sim": "memory", "process": "s3"})
+STORES = MappingProxyType({"sim": "memory", "process": "s3", "docker": "s3"})
 
 
 def plan_of(sut: Sut, world: str) -> DeploymentPlan:

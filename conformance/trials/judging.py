@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import functools
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 from conformance.catalogue import CATALOGUE
 from harness.errors import LabBroken
-from harness.history import History
 from harness.history.sources import Source
 from harness.rules import Judgement, Rule, Verdict
 from harness.scratch import ScratchFolder
@@ -71,15 +71,24 @@ def broken_rules(judgement: Judgement) -> list[str]:
     ]
 
 
+Watch = Callable[[Judgement], None]
+
+
 def explore_together(
-    trial: type[JudgedTrial], *, examples: int, steps: int = 20, together: int = 10
+    trial: type[JudgedTrial],
+    *,
+    examples: int,
+    steps: int = 20,
+    together: int = 10,
+    watch: Watch = lambda judgement: None,
 ) -> None:
     """`explore`, with so many histories judged at a time; fails with the smallest that fails.
 
-    The trial's seed decides which programs are played, and in which order.
+    The trial's seed decides which programs are played, and in which order. `watch` sees every
+    judgement.
     """
     with ScratchFolder("together") as scratch:
-        search = _Search(trial, scratch, together)
+        search = _Search(trial, scratch, together, watch)
         search.look(examples=examples, steps=steps)
     if search.found is None:
         return
@@ -92,10 +101,14 @@ def explore_together(
 class _Search:
     """Examples that were played, and what was found in those that were judged."""
 
-    def __init__(self, trial: type[JudgedTrial], scratch: Path, together: int) -> None:
+    def __init__(
+        self, trial: type[JudgedTrial], scratch: Path, together: int, watch: Watch
+    ) -> None:
         self.trial = trial
         self.scratch = scratch
         self.together = together
+        self._watch = watch
+        self._ground = replace(GROUND, profiles=trial.profiles)
         self.found: tuple[list[Step], str] | None = None
         self._waiting: list[tuple[Path, list[Step]]] = []
         self._played = 0
@@ -149,7 +162,7 @@ class _Search:
         sources = [Source(name=path.name, address=str(path)) for path, _ in waiting]
         outcomes = judge_many(
             sources,
-            _ground,
+            lambda _: self._ground,
             lambda _: self.trial.judged_by,
             engine(),
             self.scratch / f"at-{self._played}",
@@ -159,14 +172,11 @@ class _Search:
         for (path, program), outcome in zip(waiting, outcomes, strict=True):
             if outcome.judgement is None:
                 raise LabBroken(f"{path.name} could not be judged: {outcome.unreadable}")
+            self._watch(outcome.judgement)
             broken = broken_rules(outcome.judgement)
             if broken and self.found is None:
                 self.found = (program, broken[0].partition(":")[0])
             path.unlink()
-
-
-def _ground(history: History) -> JudgingProfile:
-    return GROUND
 
 
 def _only_by(trial: type[JudgedTrial], way: str) -> type[JudgedTrial]:

@@ -128,6 +128,7 @@ def _toml(value: object) -> str:
         ("name = 'a'\nwho = 1", "has no 'who'"),
         ("name = 'a'", "needs profiles, steps"),
         ("name = ", "is no campaign"),
+        ("name = '\udcff'", "it is not UTF-8"),
         ("name = 'a'\nprofiles = ['nothing']\nsteps = 'lab create'", "nothing"),
         ("name = 'a'\nprofiles = ['classic']\nsteps = 'lab crate'", "did you mean 'create'"),
         ("name = 'a'\nprofiles = ['classic']\nsteps = 'nemesis kill lasts=5'", "needs target="),
@@ -138,7 +139,7 @@ def test_a_file_that_is_no_campaign_is_refused_with_a_sentence(
     tmp_path: Path, text: str, says: str
 ) -> None:
     path = tmp_path / "bad.toml"
-    path.write_text(text)
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
 
     with pytest.raises(UsageError, match=says):
         read_campaign(path)

@@ -8,12 +8,14 @@ import pytest
 
 from conformance.catalogue import CATALOGUE
 from conformance.lab import record, run_plan
-from conformance.profiles.profile import Plan
+from conformance.profiles import PROFILES
+from conformance.profiles.profile import Piece, Plan, Played
 from conformance.scenario import Scenario
+from harness.errors import CannotConnect, LabError, NoAnswer
 from harness.history import Run
 from harness.history.recorder import Recorder
 from harness.rules import Judged, Verdict
-from harness.sut import read_sut, reference_sut
+from harness.sut import Sut, read_sut, reference_sut
 from spark_checkers.engine import InlineEngine
 from spark_checkers.judge import judge
 
@@ -105,3 +107,30 @@ def test_as_many_brokers_are_expected_as_addresses_are_listed(tmp_path: Path) ->
         )
         classic = Plan(world="external", seed=1, profiles=("classic",))
         assert run_plan(read_sut(file), classic).brokers == expected
+
+
+@pytest.mark.parametrize("lost", [NoAnswer("it hangs up"), CannotConnect("nobody answers")])
+def test_a_stranger_that_answers_no_more_is_judged_by_what_was_recorded(
+    lost: LabError, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played: list[str] = []
+
+    def first() -> Played:
+        played.append("first")
+        return Played(brokers=(1,))
+
+    def dies() -> Played:
+        raise lost
+
+    def never() -> Played:
+        raise AssertionError("nothing more is begun")
+
+    pieces = [Piece(first), Piece(dies), Piece(never)]
+    monkeypatch.setattr(PROFILES["classic"], "pieces", lambda *_: pieces)
+    sut = Sut(name="heron", version="1", profiles=("classic",), bootstrap="127.0.0.1:1")
+    run = Run.create(tmp_path / "run", run="1", sut="heron", world="external", seed=1)
+
+    record(run, sut, Plan(world="external", seed=1, profiles=("classic",)))
+
+    assert played == ["first"]
+    assert (run.folder / "history.jsonl").is_file()

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from conformance.classic import edge_topics
 from conformance.lab import record, run_plan, smoke
 from conformance.profiles import PROFILES, built_in_mutants, find_profile, profile_of
-from conformance.profiles.profile import Plan, Played, Profile, Progress
+from conformance.profiles.profile import Piece, Plan, Played, Profile, Progress
 from conformance.scenario import Scenario
+from conformance.tiered import divergence, faults, store_faults, topics, transactions
 from harness.deployments.deploy import deploy
 from harness.deployments.deployment import Deployment
 from harness.deployments.plan import DeploymentPlan
@@ -46,7 +48,10 @@ class Toy(Profile):
     def deployment(self, sut: Sut, world: str) -> DeploymentPlan:
         return DeploymentPlan(brokers=0, control_plane="memory")
 
-    def record(self, run: Run, sut: Sut, plan: Plan, progress: Progress) -> Played:
+    def pieces(self, run: Run, sut: Sut, plan: Plan, progress: Progress) -> list[Piece]:
+        return [Piece(lambda: self._record(run, sut, plan))]
+
+    def _record(self, run: Run, sut: Sut, plan: Plan) -> Played:
         roles = self.deployment(sut, plan.world)
         with deploy(sut, roles, run=run, world=plan.world, seed=plan.seed) as system:
             for scenario in self.chosen(plan):
@@ -69,6 +74,17 @@ def new_run(folder: Path) -> Run:
 def test_a_profile_is_found_by_its_name() -> None:
     assert [find_profile(name).name for name in PROFILES] == sorted(PROFILES)
     assert {"classic", "migration"} <= set(PROFILES)
+
+
+def test_stages_that_are_judged_together_have_topics_of_their_own() -> None:
+    edges = [edge_topics.EDGES, *edge_topics.TOPICS, *edge_topics.RETAINED]
+    tiers = [*topics.TOPICS, divergence.TOPIC, transactions.TOPIC]
+    for stage in (faults.STAGE, store_faults.STAGE):
+        tiers += [*stage.topics, *stage.made_later]
+    stages = [stage for one in PROFILES.values() for stage in one.stages()]
+
+    assert sorted({*edges, *tiers}) == sorted(edges + tiers)
+    assert sorted({*stages, *tiers}) == sorted(stages + tiers)
 
 
 def test_one_that_is_not_built_says_so() -> None:

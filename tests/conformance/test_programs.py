@@ -16,10 +16,10 @@ from conformance.trials.judging import RULES, engine
 from harness.errors import UsageError
 from harness.rules import Status, Verdict
 from harness.steps.step import Step, read_step, read_steps, step_line
-from harness.workloads.edge_steps import EdgeSteps
 from harness.workloads.partition_phases import PhaseSteps
 from harness.workloads.partition_steps import PartitionSteps
 from harness.workloads.topic_steps import AdminSteps, SettleSteps
+from harness.workloads.transaction_steps import TransactionSteps
 from nemesis.steps import NemesisSteps
 from spark_checkers.judge_history import judge_run
 
@@ -51,11 +51,12 @@ def test_every_rule_that_the_profile_classic_plays_is_proven() -> None:
     played = CATALOGUE.of_profiles(("classic",)).played()
     wanted = {one.id: Status.UNPROVEN if one.unproven else Status.PROVEN for one in played}
     assert {rule: statuses[rule] for rule in wanted} == wanted
-    assert sum(one.unproven != "" for one in played) <= 3
+    # Anomalies of Jepsen's checker are proven on planted histories, one by one.
+    assert sum(one.unproven != "" for one in played if not one.anomaly) <= 3
 
 
 def test_programs_have_verbs_of_clients_the_lab_and_the_nemesis_alone() -> None:
-    of_topics = {**AdminSteps.verbs, **SettleSteps.verbs, **EdgeSteps.verbs}
+    of_topics = {**AdminSteps.verbs, **SettleSteps.verbs, **TransactionSteps.verbs}
     known = {**PartitionSteps.verbs, **PhaseSteps.verbs, **NemesisSteps.verbs, **of_topics}
     assert {step.verb for program in PROGRAMS.values() for step in program} <= set(known)
 

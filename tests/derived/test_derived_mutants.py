@@ -31,8 +31,13 @@ def test_every_decision_with_a_choice_in_it_has_mutants() -> None:
         "admit-beside",
         "assign-offset",
         "epoch-after-reset",
+        "id-of-copy",
+        "indexes-to-put",
+        "key-of-event",
+        "latest-timestamp",
         "log-key",
         "reported-boundary",
+        "size-of-copy",
     }
     assert python - with_mutants == handing_on
 

@@ -17,18 +17,40 @@ from conformance.derived.detection import (
     Result,
     measure,
 )
+from conformance.derived.kept import Kept
 from conformance.derived.outcomes import by_decision
-from conformance.derived.rates import Rate, known_rates, read_rates, table, write_rates
+from conformance.derived.plays import Play, plays_of
+from conformance.derived.rates import (
+    CAMPAIGN,
+    PROGRAMS,
+    Rate,
+    known_rates,
+    read_rates,
+    table,
+    write_rates,
+)
 from conformance.derived.survivors import Survivor
-from conformance.derived.work import TooLong, within
+from conformance.derived.work import Told, TooLong, within
 from harness.cli.detection import Options, chosen_mutants
 from harness.errors import UsageError
 from harness.sut.lever_sets import LEVER_SETS, reach
 
 
 @pytest.mark.sim
+def test_what_has_threads_is_played_from_the_start(tmp_path: Path) -> None:
+    chosen = {ref: one for ref, one in derived_mutants().items() if one.decision == "one-log-dir"}
+    (ref, mutant), *_ = chosen.items()
+    how = Measurement(by="campaign", world="sim", levers="all", seed=1, workers=1)
+
+    (found,) = measure({ref: mutant}, how)
+
+    assert (found.outcome, found.play) == (DETECTED, "plug-ins")
+
+
+@pytest.mark.sim
 def test_a_measurement_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    chosen = {ref: one for ref, one in derived_mutants().items() if one.decision == "is-set"}
+    mutants = [(ref, one) for ref, one in derived_mutants().items() if one.decision == "is-set"]
+    chosen = dict(mutants[1:3])  # one answers otherwise, one is negated
     how = Measurement(
         by="programs", world="sim", levers="all", seed=1, workers=1, kept=tmp_path / "kept.jsonl"
     )
@@ -146,3 +168,23 @@ def test_the_reach_is_the_largest_set_that_is_offered_whole(
 ) -> None:
     assert reach(offered, started=started) == found
     assert found in LEVER_SETS
+
+
+def test_plans_share_the_stages_that_are_lists_of_steps() -> None:
+    programs = plays_of("classic", by=PROGRAMS, world="sim")
+    campaign = plays_of("classic", by=CAMPAIGN, world="sim")
+    scripted = {one.name for one in programs if not one.program}
+    assert scripted
+    assert {one for one in campaign if one.name in scripted} <= set(programs)
+
+
+def test_what_showed_a_mutant_in_one_world_is_played_first_in_another(tmp_path: Path) -> None:
+    simulated, live, other = (
+        Play(name=name, profile="classic", world=world)
+        for name, world in (("races", "sim"), ("races", "process"), ("edges", "process"))
+    )
+    Kept(tmp_path / "other-code.jsonl").keep(simulated, Told(failed=("KFK-030",)), "d/a")
+    kept = Kept(tmp_path / "this-code.jsonl")
+    assert kept.showed(live, "d/a")
+    assert not kept.showed(other, "d/a")
+    assert kept.told(live, "d/a") is None

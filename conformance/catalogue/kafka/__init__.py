@@ -4,6 +4,7 @@ from conformance.catalogue.kafka import (
     answers,
     appends,
     edges,
+    fencing,
     fetches,
     jepsen,
     lineage,
@@ -12,6 +13,7 @@ from conformance.catalogue.kafka import (
     racks,
     replicas,
     sequences,
+    transactions,
     watermarks,
 )
 
@@ -28,4 +30,6 @@ RULES = (
     *replicas.RULES,
     *sequences.RULES,
     *metrics.RULES,
+    *transactions.RULES,
+    *fencing.RULES,
 )

@@ -220,6 +220,7 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-158",
+        requests=("offset_for_leader_epoch",),
         section=BOUNDS,
         source="KIP-320",
         sentence="A leader says where every epoch up to its own ends, and of later ones nothing.",
@@ -244,6 +245,7 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-160",
+        requests=("delete_records",),
         section=BOUNDS,
         source=f"KIP-107; {PROTOCOL}, DeleteRecords",
         sentence="DeleteRecords up to the high watermark is carried out, beyond it refused.",
@@ -272,6 +274,7 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-162",
+        requests=("list_offsets",),
         section=BOUNDS,
         unproven=UNBROKEN,
         source="KIP-79",

@@ -27,10 +27,9 @@ TRANSACTIONS = "Transactions"
 
 SUBSCRIBE = "subscribe"
 WW_DEPS = "ww-deps"
+OF_WRITES = "a history that asks for the order of writes (ww-deps), as no run of the lab does"
 
-kafka_rule = partial(
-    fragments.kafka_rule, awaits="a workload of sends and polls", unproven=fragments.UNBROKEN
-)
+kafka_rule = partial(fragments.kafka_rule, unproven=fragments.UNBROKEN)
 
 KNOWN = "delta IS NOT NULL"
 STEP = ("completion", "value_before", "value", "delta", "place_before", "place")
@@ -56,6 +55,8 @@ def graph_rule(
     *,
     level: Level = Level.MUST,
     under: tuple[str, ...] = (),
+    awaits: str = "",
+    unproven: str = fragments.UNBROKEN,
     hint: str = "does a consumer see what its producer has not committed yet?",
 ) -> Rule:
     return kafka_rule(
@@ -65,6 +66,8 @@ def graph_rule(
         anomaly=anomaly,
         level=level,
         allowed_under=under,
+        awaits=awaits,
+        unproven=unproven,
         judge=cycles(anomaly),
         hint=hint,
     )
@@ -75,6 +78,7 @@ LOG_RULES = (
         id="KFK-001",
         section=ORDER,
         sentence="An offset of a log holds one value, for every producer and consumer.",
+        unproven="",
         anomaly="inconsistent-offsets",
         judge=Holds(
             table="log_offsets", when="TRUE", holds="held = 1", show=("record_offset", "place")
@@ -93,6 +97,7 @@ LOG_RULES = (
         id="KFK-003",
         section=READS,
         sentence="A value whose send failed is not read.",
+        unproven="",
         anomaly="G1a",
         judge=Holds(
             table="log_polled",
@@ -106,6 +111,7 @@ LOG_RULES = (
         id="KFK-004",
         section=TRANSACTIONS,
         sentence="A transaction does not poll what it sent itself.",
+        unproven="",
         anomaly="precommitted-read",
         judge=Holds(
             table="log_own_reads",
@@ -119,6 +125,7 @@ LOG_RULES = (
         id="KFK-005",
         section=WRITES,
         sentence="A committed value below the highest that was read is read by somebody.",
+        unproven="",
         anomaly="lost-write",
         judge=Holds(
             table="log_due",
@@ -132,6 +139,7 @@ LOG_RULES = (
         id="KFK-006",
         section=WRITES,
         sentence="An acknowledged value is read by somebody before the history ends.",
+        unproven="",
         anomaly="unseen",
         judge=Holds(
             table="log_acknowledged",
@@ -145,6 +153,7 @@ LOG_RULES = (
         id="KFK-007",
         section=SESSIONS,
         sentence="A process that polls a log again misses nothing in between.",
+        unproven="",
         anomaly="poll-skip",
         allowed_under=(SUBSCRIBE,),
         judge=turns("log_poll_turns", "delta <= 1"),
@@ -163,6 +172,7 @@ LOG_RULES = (
         id="KFK-009",
         section=READS,
         sentence="Within one operation, polling a log misses nothing in between.",
+        unproven="",
         anomaly="int-poll-skip",
         judge=steps("log_poll_steps", "delta <= 1"),
         hint="a fetch that jumped over records it had",
@@ -234,6 +244,7 @@ GRAPH_RULES = (
         "G0",
         "Writes of transactions are not entangled with each other.",
         level=Level.MAY,
+        awaits=OF_WRITES,
         hint="writes interleave constantly: Kafka does not isolate them",
     ),
     graph_rule(
@@ -241,6 +252,7 @@ GRAPH_RULES = (
         "G0-process",
         "Writes of transactions agree with the order in each process.",
         level=Level.MAY,
+        awaits=OF_WRITES,
         hint="writes interleave constantly: Kafka does not isolate them",
     ),
     graph_rule(
@@ -248,6 +260,7 @@ GRAPH_RULES = (
         "G0-realtime",
         "Writes of transactions agree with real time.",
         level=Level.MAY,
+        awaits=OF_WRITES,
         hint="writes interleave constantly: Kafka does not isolate them",
     ),
     graph_rule(
@@ -255,6 +268,7 @@ GRAPH_RULES = (
         "G1c",
         "No transaction depends on itself through what it and others sent and polled.",
         under=(WW_DEPS,),
+        unproven="",
     ),
     graph_rule(
         19,
@@ -273,6 +287,7 @@ GRAPH_RULES = (
         "PL-1-cycle-exists",
         "No cycle of writes is proven that the search could not name.",
         level=Level.MAY,
+        awaits=OF_WRITES,
         hint="the budget of the search ended before a G0 was named",
     ),
     graph_rule(
@@ -280,6 +295,7 @@ GRAPH_RULES = (
         "strong-PL-1-cycle-exists",
         "No cycle of writes and real time is proven that the search could not name.",
         level=Level.MAY,
+        awaits=OF_WRITES,
         hint="the budget of the search ended before a G0-realtime was named",
     ),
     graph_rule(

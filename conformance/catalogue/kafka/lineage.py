@@ -58,6 +58,7 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-071",
+        requests=("list_offsets",),
         section=EPOCHS,
         source="KIP-101",
         sentence="A leader epoch has one leader.",
@@ -75,6 +76,7 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-072",
+        requests=("offset_for_leader_epoch",),
         section=EPOCHS,
         source="KIP-279",
         sentence="The end of an epoch parts its records from those of later epochs.",
@@ -152,8 +154,6 @@ RULES = (
     kafka_rule(
         id="KFK-080",
         section=TRANSACTIONS,
-        awaits="transactions",
-        unproven=UNBROKEN,
         source="KIP-98",
         sentence="A transaction of which read_committed readers see a record is seen whole.",
         assumes=LASTING,
@@ -175,8 +175,6 @@ RULES = (
     kafka_rule(
         id="KFK-081",
         section=TRANSACTIONS,
-        awaits="transactions",
-        unproven=UNBROKEN,
         source="KIP-98",
         sentence="A transaction that was not committed is not seen by read_committed readers.",
         assumes=DURABLE,
@@ -194,8 +192,6 @@ RULES = (
     kafka_rule(
         id="KFK-082",
         section=TRANSACTIONS,
-        awaits="transactions",
-        unproven=UNBROKEN,
         source="KIP-98",
         sentence="No record of a transaction is seen by read_committed readers before its commit.",
         judge=transactions(

@@ -253,4 +253,33 @@ RULES = (
         ),
         hint="a broker that is fenced serves nobody, and its replicas are offline",
     ),
+    kafka_rule(
+        id="KFK-171",
+        section=REPLICAS,
+        source="KIP-279",
+        sentence="Replicas at rest have the same records, also after unclean elections.",
+        judge=Holds(
+            table="reads_at_rest",
+            when="TRUE",
+            holds="value IS NOT DISTINCT FROM other_value"
+            " AND coalesce(leader_epoch = other_epoch, TRUE)",
+            show=(
+                "record_offset",
+                "node",
+                "value",
+                "leader_epoch",
+                "other_op",
+                "other_node",
+                "other_value",
+                "other_epoch",
+            ),
+            words=(
+                "at offset {record_offset} node {node} shows {value}",
+                "of epoch {leader_epoch}",
+                "in op {other_op} node {other_node} shows {other_value}",
+                "of epoch {other_epoch}",
+            ),
+        ),
+        hint="where logs part the epoch decides: the leader's older one may be longer",
+    ),
 )

@@ -200,6 +200,7 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-139",
+        requests=("elect_leaders",),
         section=REPLICAS,
         source=f"{PROTOCOL}, ElectLeaders",
         sentence="A preferred election elects the first replica if it is in sync.",
@@ -305,7 +306,7 @@ RULES = (
             when="whole OR (gone AND error = 'UNKNOWN_TOPIC_OR_PARTITION') "
             "OR (NOT gone AND type = 'ok')",
             holds="CASE WHEN gone THEN error = 'UNKNOWN_TOPIC_OR_PARTITION' "
-            "ELSE type = 'ok' AND topic_id = answered_id END",
+            "ELSE type = 'ok' AND (answered_id IS NULL OR topic_id = answered_id) END",
             show=("node", "gone", "type", "error", "topic_id", "answered_id", "bound_s"),
             words=(
                 "broker {node} answers {error}",

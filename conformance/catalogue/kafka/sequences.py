@@ -79,6 +79,11 @@ FAMILIES: dict[str, tuple[str, str, str]] = {
         "Transactions are coordinated, written and read as in Apache Kafka.",
         "coordinators, producer ids and epochs, ends of transactions, markers, what is committed",
     ),
+    "group_offsets": (
+        "KFK-121",
+        "Offsets of groups are committed, fetched and deleted as in Apache Kafka.",
+        "generations, metadata, topic ids, offsets that a transaction has not decided yet",
+    ),
 }
 
 

@@ -97,6 +97,7 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-054",
+        requests=("list_offsets",),
         section=LISTS,
         source="KIP-207",
         sentence="The latest offset is not below what was acknowledged or shown before it.",
@@ -127,6 +128,7 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-060",
+        requests=("list_offsets",),
         section=LISTS,
         source="KIP-79",
         sentence="The timestamp found is not before the one that was asked for.",
@@ -145,6 +147,7 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-061",
+        requests=("list_offsets",),
         section=LISTS,
         source="KIP-79",
         sentence="No record before the offset found has a timestamp as late as the one asked for.",
@@ -158,6 +161,7 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-062",
+        requests=("list_offsets",),
         section=LISTS,
         source="KIP-79",
         sentence="A search by timestamp finds an offset if a record as late was known before.",
@@ -172,6 +176,7 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-063",
+        requests=("list_offsets",),
         section=LISTS,
         source="KIP-734",
         sentence="No record that was known before is later than the maximum timestamp found.",
@@ -186,6 +191,7 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-065",
+        requests=("delete_records",),
         section=DELETIONS,
         source="KIP-107",
         sentence="After DeleteRecords was answered nobody is served a record below its offset.",
@@ -195,6 +201,7 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-066",
+        requests=("delete_records",),
         section=DELETIONS,
         source="KIP-107",
         sentence="After DeleteRecords was answered no log start below its offset is named.",
@@ -204,6 +211,7 @@ RULES = (
     ),
     kafka_rule(
         id="KFK-067",
+        requests=("delete_records",),
         section=DELETIONS,
         source=f"KIP-107; {PROTOCOL}, DeleteRecords",
         sentence="DeleteRecords answers with a log start at or beyond the offset asked for.",

@@ -1,5 +1,21 @@
 """Rules of tiered storage (KIP-405)."""
 
-from conformance.catalogue.kip_405 import followers, metadata, reads
+from conformance.catalogue.kip_405 import (
+    followers,
+    logs,
+    metadata,
+    plug_ins,
+    reads,
+    settings,
+    transactions,
+)
 
-RULES = (*reads.RULES, *followers.RULES, *metadata.RULES)
+RULES = (
+    *reads.RULES,
+    *followers.RULES,
+    *metadata.RULES,
+    *plug_ins.RULES,
+    *settings.RULES,
+    *logs.RULES,
+    *transactions.RULES,
+)

@@ -9,6 +9,7 @@ from conformance.catalogue.kip_405.fragments import (
     FOLLOWERS,
     OUTAGES,
     RETENTION,
+    TIERED_TOPICS,
     as_in,
     configured,
     lines,
@@ -30,6 +31,7 @@ def in_outages(when: str, holds: str) -> Holds:
     """About a request while the remote store is out of order."""
     return Holds(
         table="requests_in_outages",
+        among=TIERED_TOPICS,
         when=when,
         holds=holds,
         show=(
@@ -227,7 +229,7 @@ RULES = (
     tier_rule(
         id="TS-056",
         section=COPIES,
-        lines=(147, 688, 730, 732, 734, 735, 737),
+        lines=(147, 688, 718, 720, 730, 732, 734, 735, 737, 2313),
         sentence="Every segment but the active one is copied in time, whoever leads.",
         decisions=("C-28",),
         judge=awaited("copied"),
@@ -273,12 +275,12 @@ RULES = (
         decisions=("C-02", "C-27", "G-03", "G-04"),
         assumes=_STEADY,
         judge=in_outages(
-            _REMOTE_READ,
+            f"{_REMOTE_READ} AND NOT damaged",
             "(type = 'ok' AND records > 0) OR coalesce(error = 'KAFKA_STORAGE_ERROR', FALSE)"
             f" AND took_ms BETWEEN {WAITED_MS} AND {WAITED_MS + SLACK_MS}",
         ),
         tolerant=in_outages(
-            _REMOTE_READ,
+            f"{_REMOTE_READ} AND NOT damaged",
             "(type = 'ok' OR coalesce(error IN ('KAFKA_STORAGE_ERROR', 'UNKNOWN_SERVER_ERROR'),"
             f" FALSE)) AND took_ms <= {WAITED_MS + SLACK_MS}",
         ),
@@ -302,6 +304,26 @@ RULES = (
         assumes=_STEADY,
         judge=in_outages("f = 'delete_topics'", "type = 'ok'"),
         hint="remote data is deleted later",
+    ),
+    tier_rule(
+        id="TS-065",
+        section=OUTAGES,
+        lines=lines(662, 753, 1535, 1536),
+        sentence="A remote read of a damaged object gives what was written, or an error in time.",
+        decisions=("C-02", "C-40", "G-05", "G-35"),
+        assumes=_STEADY,
+        judge=in_outages(
+            f"{_REMOTE_READ} AND damaged",
+            "(type = 'ok' AND records > 0"
+            " OR coalesce(error IN ('KAFKA_STORAGE_ERROR', 'CORRUPT_MESSAGE'), FALSE))"
+            f" AND took_ms <= {WAITED_MS + SLACK_MS}",
+        ),
+        tolerant=in_outages(
+            f"{_REMOTE_READ} AND damaged",
+            "(type = 'ok' OR coalesce(error IN ('KAFKA_STORAGE_ERROR', 'CORRUPT_MESSAGE',"
+            f" 'UNKNOWN_SERVER_ERROR'), FALSE)) AND took_ms <= {WAITED_MS + SLACK_MS}",
+        ),
+        hint="never out of range; what is wrong with an object does not move a reader",
     ),
     tier_rule(
         id="TS-070",

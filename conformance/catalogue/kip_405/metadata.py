@@ -291,10 +291,15 @@ RULES = (
         id="TS-098",
         section=COPIES,
         depth=_HOOKS,
-        lines=lines(167, 735),
-        sentence="No segment reaches beyond what is committed.",
+        lines=lines(167, 658, 735),
+        sentence="No segment reaches beyond what is committed, nor to an open transaction.",
         decisions=("G-13",),
-        judge=segments(f"{_LIVE} AND log_end IS NOT NULL", "end_offset < log_end", "log_end"),
+        judge=segments(
+            f"{_LIVE} AND log_end IS NOT NULL",
+            "end_offset < coalesce(last_stable, log_end)",
+            "log_end",
+            "last_stable",
+        ),
         hint="end offset below the last stable offset",
     ),
     tier_rule(

@@ -6,6 +6,7 @@ from conformance.catalogue.kip_405.fragments import (
     EPOCHS,
     FETCHES,
     LISTS,
+    TIERED_TOPICS,
     as_in,
     lines,
     requests,
@@ -248,6 +249,7 @@ RULES = (
         decisions=("C-20", "C-41"),
         judge=Holds(
             table="remote_lineages",
+            among=TIERED_TOPICS,
             when="TRUE",
             holds="named_epoch = leader_epoch AND coalesce(record_offset < epoch_end, TRUE)"
             " AND coalesce(record_offset >= earlier_end, TRUE)",
@@ -284,6 +286,7 @@ RULES = (
         depth=Depth.WIRE,
         judge=Holds(
             table="responses",
+            among=TIERED_TOPICS,
             when="f = 'fetch'",
             holds="coalesce(error <> 'OFFSET_MOVED_TO_TIERED_STORAGE', TRUE)",
             show=("node", "asked_offset", "error"),

@@ -1,0 +1,1 @@
+"""The plug-ins of tiered storage, driven alone, case by case."""
