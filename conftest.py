@@ -5,9 +5,11 @@ profile `explore` (`./tidemark test explore`) draws them anew, and says how to d
 again; what it finds becomes an `@example`, or a test of its own. How long an example takes is
 never a reason to fail.
 
-A background job inherits SIGINT as ignored; tests and what they start get the default back.
+A background job inherits SIGINT as ignored; tests and what they start get the default back. What
+a user has set for the command line does not steer them.
 """
 
+import os
 import signal
 from pathlib import Path
 
@@ -15,6 +17,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
+for _setting in ("TIDEMARK_RUNS", "TIDEMARK_DESIGNS"):
+    os.environ.pop(_setting, None)
 
 pytest_plugins = ["conformance.plugin", "harness.time_limit", "pytester"]
 

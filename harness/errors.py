@@ -2,6 +2,7 @@
 
     LabError
      ├─ UsageError           what was asked for cannot be done         exit 64
+     │   └─ NoAnswer            nothing that the lab can read comes from an address
      ├─ AdapterError         the program in between misbehaves         verdict BROKEN, exit 3
      │   ├─ CannotConnect       it cannot be started or reached
      │   └─ ProtocolBreach      it says something that has no meaning
@@ -25,6 +26,10 @@ class UsageError(LabError):
     """The request cannot be carried out as written; the message says what would be possible."""
 
     exit_code = 64
+
+
+class NoAnswer(UsageError):
+    """An address hangs up, is silent, or says what is no answer."""
 
 
 class AdapterError(LabError):
@@ -66,3 +71,10 @@ def shown(line: bytes, *, limit: int = 160) -> str:
         letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
     )
     return clean + (" …" if len(line) > limit else "")
+
+
+class Stopped(BaseException):
+    """A command was stopped by its user; the message says what is kept, and how to go on.
+
+    No `KeyboardInterrupt`: the library of the command line ends without a word on that.
+    """

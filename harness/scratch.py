@@ -34,6 +34,11 @@ class ScratchFolder:
         self.path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{purpose}-"))
         self._lock = _marked(self.path)
 
+    @property
+    def locked(self) -> bool:
+        """Whether others can see that it is owned; not so where the file system knows no locks."""
+        return self._lock is not None
+
     def close(self) -> None:
         """Remove it with all that is in it; calling it twice is harmless."""
         shutil.rmtree(self.path, ignore_errors=True)
@@ -62,6 +67,23 @@ def clear_abandoned(place: str) -> list[Path]:
             if entry.name.startswith(PREFIX) and entry.is_dir(follow_symlinks=False)
         )
     return [path for path in map(Path, names) if _cleared(path)]
+
+
+def is_owned(folder: Path) -> bool:
+    """Whether a living lab holds the lock of a scratch folder."""
+    try:
+        lock = os.open(folder / MARK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except PermissionError:
+        return True  # of another user, who alone may say so
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(lock)
+    return False
 
 
 @cache

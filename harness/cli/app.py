@@ -8,15 +8,13 @@ or a missing tool is a sentence on stderr and exit 64, never a traceback.
 import io
 import signal
 import sys
-import textwrap
-import traceback
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-USAGE = 64
-BROKEN = 3
+from harness.cli.view_commands import views
+from harness.errors import Stopped, UsageError
 
 app = typer.Typer(
     name="tidemark",
@@ -40,43 +38,28 @@ def main() -> None:
         code = app(args=arguments, prog_name="tidemark", standalone_mode=False)
     except typer.TyperException as mistake:
         print(f"tidemark: {mistake.format_message()}", file=sys.stderr)
-        print("tidemark: `./tidemark --help` lists commands and options.", file=sys.stderr)
-        code = USAGE
-    except (KeyboardInterrupt, typer.Abort):
-        print("tidemark: stopped; what was recorded is kept", file=sys.stderr)
+        print(f"tidemark: {_help_for(arguments)}", file=sys.stderr)
+        code = UsageError.exit_code
+    except (KeyboardInterrupt, typer.Abort, Stopped) as stop:
+        for line in (str(stop) or "stopped").splitlines():
+            print(f"tidemark: {line}", file=sys.stderr)
         code = 130
     except Exception as mistake:
-        code = _sentence(mistake)
+        from harness.cli.mistakes import tell
+
+        code = tell(mistake)
     sys.exit(code)
 
 
-def _sentence(mistake: Exception) -> int:
-    """What a user is told, and the exit code; what nobody foresaw is the lab's own fault."""
-    from harness.cli.progress import printable
-    from harness.errors import LabError
-    from harness.history.errors import HistoryError, ShardWriteFailed, no_room
-    from harness.processes.java import JavaMissing
-    from harness.rules import CatalogueError
-    from reference_impl.decisions import DecisionError
-    from spark_checkers.linearizability import LinearizabilityError
+def _help_for(arguments: list[str]) -> str:
+    """Which help answers a mistake in these arguments."""
+    from reports.terminal import called_as
 
-    expected = (CatalogueError, DecisionError, HistoryError, JavaMissing, LinearizabilityError)
-    if no_room(mistake):
-        code, mistake = BROKEN, Exception(f"{mistake}".partition("\n")[0])
-    elif isinstance(mistake, LabError):
-        code = mistake.exit_code
-    elif isinstance(mistake, ShardWriteFailed | OSError):
-        code = BROKEN
-    elif isinstance(mistake, expected):
-        code = USAGE
-    else:
-        traceback.print_exception(mistake)
-        code, mistake = BROKEN, Exception("this is a defect of the lab, not of the system")
-    for line in map(printable, f"tidemark: {mistake}".splitlines()):
-        indent = " " * (len(line) - len(line.lstrip()) + 2)
-        for piece in textwrap.wrap(line, 80, subsequent_indent=indent, break_on_hyphens=False):
-            print(piece, file=sys.stderr)
-    return code
+    listed = (*app.registered_commands, *views.registered_commands)
+    known = {one.callback.__name__ for one in listed if one.callback}
+    if arguments[0] in known:
+        return f"`{called_as()} {arguments[0]} --help` lists its options."
+    return f"`{called_as()} --help` lists commands and options."
 
 
 @app.callback()
@@ -135,6 +118,10 @@ def serve(
     control_plane: Annotated[
         str | None, typer.Option(help="postgres (a server), or a database; default: none.")
     ] = None,
+    orders: Annotated[
+        Path | None,
+        typer.Option(help="Take orders in this folder: start nodes, cut links; see docs/examples."),
+    ] = None,
 ) -> int:
     """Run a reference cluster for any Kafka client, until it is stopped."""
     from harness.cli.serve import run
@@ -148,6 +135,7 @@ def serve(
         mutants=mutant or (),
         store=store,
         control_plane=control_plane,
+        orders=orders,
     )
 
 
@@ -196,7 +184,9 @@ def certify(
 
 @app.command()
 def campaign(
-    file: Annotated[Path, typer.Argument(help="A campaign (TOML): nemesis/campaigns/*.toml.")],
+    where: Annotated[
+        Path, typer.Argument(help="A campaign (TOML) or a folder of them: nemesis/campaigns.")
+    ],
     sut: Annotated[
         str, typer.Option(help="`reference`, `apache-kafka`, or a SUT file.")
     ] = "reference",
@@ -205,13 +195,24 @@ def campaign(
     engine: Engine = "spark",
     out: Annotated[Path | None, typer.Option(help="Run folder; default runs/<next>.")] = None,
     as_json: Json = False,
+    lasts: Annotated[
+        str | None, typer.Option("--for", metavar="8h", help="Go on, seed after seed, so long.")
+    ] = None,
+    resume: Annotated[bool, typer.Option(help="Go on with a night that was stopped.")] = False,
+    disk_gb: Annotated[float, typer.Option(min=0.01, help="Keep no more than this of it.")] = 10,
 ) -> int:
-    """Play the steps of a file on one deployment of all roles, and judge what came of it."""
+    """Break one deployment of all roles as files say, for a night if told, and judge it."""
     from harness.cli import campaign as body
     from harness.cli.certify import Options
 
     options = Options(sut=sut, world=world, seed=seed, engine=engine, out=out, as_json=as_json)
-    return body.run(file, options)
+    if not where.is_dir() and lasts is None and not resume:
+        return body.run(where, options)
+    from harness.cli import night
+
+    seconds = None if lasts is None else night.seconds_of(lasts)
+    bounds = night.Bounds(seconds=seconds, disk_bytes=int(disk_gb * (1 << 30)))
+    return night.run(where, options, bounds, resume=resume)
 
 
 @app.command()
@@ -284,25 +285,6 @@ def shrink(
     return run(where, asked, finding=finding, budget=budget, out=out, as_json=as_json)
 
 
-@app.command()
-def rules(
-    as_json: Json = False,
-    coverage: Annotated[bool, typer.Option(help="Account for the lines of the designs.")] = False,
-) -> int:
-    """List the rules and what stands behind each."""
-    from harness.cli.catalogue import rules as body
-
-    return body(as_json=as_json, coverage=coverage)
-
-
-@app.command()
-def explain(rule: Annotated[str, typer.Argument(help="A rule id, like MIG-003.")]) -> int:
-    """One rule: its text, judge, scenarios, mutants and last findings."""
-    from harness.cli.catalogue import explain as body
-
-    return body(rule)
-
-
 Derived = Annotated[bool, typer.Option("--derived", help="Mutants derived from every decision.")]
 Decisions = Annotated[list[str] | None, typer.Option(help="With --by: of these decisions only.")]
 MutantsOf = Annotated[list[str] | None, typer.Option(help="With --by: of these profiles only.")]
@@ -314,7 +296,8 @@ LeverSet = Annotated[
     str, typer.Option(help="With --by: address, process-hook, process-hook-and-cuts or all.")
 ]
 Sample = Annotated[int, typer.Option(help="With --by: so many, the same each time; 0 is all.")]
-PlaySeed = Annotated[int, typer.Option(help="With --by: of what is played.")]
+PlaySeed = Annotated[int, typer.Option(help="With --by and --sound: of what is played first.")]
+Sound = Annotated[int, typer.Option(help="Play so many seeds of the sound reference instead.")]
 Renew = Annotated[
     bool, typer.Option(help="Renew conformance/kill_matrix.json, or detection.json if derived.")
 ]
@@ -332,10 +315,17 @@ def selfcheck(
     levers: LeverSet = "all",
     sample: Sample = 0,
     seed: PlaySeed = 1,
+    sound: Sound = 0,
     record: Renew = False,
     as_json: Json = False,
 ) -> int:
     """Prove the judges: every mutant must be caught through recorded evidence."""
+    if sound:
+        from harness.cli.sound import run as run_soundly
+
+        return run_soundly(
+            profiles=profile or (), seeds=sound, first=seed, world=world, as_json=as_json
+        )
     if derived or by is not None:
         from harness.cli import detection
 
@@ -360,32 +350,6 @@ def selfcheck(
 
 
 @app.command()
-def runs() -> int:
-    """List the runs in runs/, newest last."""
-    from harness.cli.runs import run
-
-    return run()
-
-
-@app.command()
-def report(run: Annotated[str, typer.Argument(help="A run by its number or folder.")]) -> int:
-    """Show a judged run again."""
-    from harness.cli.report import run as body
-
-    return body(run)
-
-
-@app.command()
-def compare(
-    runs: Annotated[list[str], typer.Argument(help="Two or more runs, by number or folder.")],
-) -> int:
-    """Rules against runs: where they differ."""
-    from harness.cli.compare import run
-
-    return run(runs)
-
-
-@app.command()
 def bench(
     rows: Annotated[list[str] | None, typer.Argument(help="Which rows; all if none.")] = None,
     as_json: Json = False,
@@ -394,3 +358,6 @@ def bench(
     from harness.cli.bench import run
 
     return run(rows or (), as_json=as_json)
+
+
+app.add_typer(views)

@@ -30,7 +30,16 @@ ROWS = (
     "broker",
     "broker-3",
 )
-LONG_ROWS = ("log-rules-100m", "linearizability-100k", "kafka", "kafka-3")
+LONG_ROWS = (
+    "pipeline-10m",
+    "log-rules-100m",
+    "report",
+    "linearizability-100k",
+    "kafka",
+    "kafka-3",
+    "transactions",
+    "tiered",
+)
 """Rows that take so long, or need so much, that they are measured only when they are named."""
 
 

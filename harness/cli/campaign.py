@@ -17,8 +17,9 @@ from harness.cli.certify import (
     conclude,
     header_of,
 )
+from harness.cli.leaving import leaving_no_topics
 from harness.cli.progress import Stage, plural
-from harness.cli.runs import RUNS, next_run
+from harness.cli.runs import RUNS, next_run, under_way
 from harness.errors import UsageError
 from harness.history import Run
 from harness.sut import find_sut
@@ -26,7 +27,7 @@ from harness.sut import find_sut
 CAMPAIGN, DIGEST = "campaign", "campaign_sha256"
 
 
-def run(file: Path, options: Options) -> int:
+def run(file: Path, options: Options, stage: Stage | None = None) -> int:
     """Play and judge a campaign; the exit code is the verdict's."""
     check_engine(options.engine, options.master)
     campaign = read_campaign(file)
@@ -36,23 +37,24 @@ def run(file: Path, options: Options) -> int:
     name = next_run(RUNS) if options.out is None else str(options.out)
     folder = options.out or RUNS / name
     check_folder(folder)
-    stage = Stage(sys.stderr if options.as_json else sys.stdout)
+    stage = stage or Stage(sys.stderr if options.as_json else sys.stdout)
     stage.say(f"{campaign.name} · {sut.name} {__version__} · {world} · seed {options.seed}")
     header = header_of(options, sut, world, name, list(campaign.profiles))
     header["options"] |= {CAMPAIGN: str(file), DIGEST: _digest(file)}
     run_ = Run.create(folder, **header)
-    begin_engine(folder, options)
-    with stage("record") as line:
-        steps = record(
-            run_,
-            sut,
-            campaign,
-            world=world,
-            seed=options.seed,
-            progress=line.progress,
-        )
-        line.done(plural(steps, "step"))
-    return conclude(folder, options, stage)
+    with under_way(folder):
+        begin_engine(folder, options)
+        with leaving_no_topics(sut, str(header["topic_tag"])), stage("record") as line:
+            steps = record(
+                run_,
+                sut,
+                campaign,
+                world=world,
+                seed=options.seed,
+                progress=line.progress,
+            )
+            line.done(plural(steps, "step"))
+        return conclude(folder, options, stage)
 
 
 def replay(header: dict[str, Any], *, engine: str | None, as_json: bool) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from conformance.catalogue import CATALOGUE
@@ -14,6 +15,7 @@ from harness.cli.progress import printable
 from harness.cli.runs import judged_document, runs_by_age
 from harness.history.errors import HistoryError
 from harness.rules import Cycles, Holds, Judge, Rule
+from harness.rules.designs import designs_at
 from harness.rules.linemap import compact, load_line_map
 from harness.sut import UsageError
 from reports.terminal import citation, wrapped
@@ -44,12 +46,28 @@ def rules(*, as_json: bool, coverage: bool) -> int:
     return 0
 
 
-def explain(rule_id: str) -> int:
+def explain(rule_id: str, *, designs: Path | None, as_json: bool) -> int:
     """One rule: text, place, judge, scenarios, mutants, last findings."""
     rule = CATALOGUE[rule_id]
+    documents = designs_at(designs, load_line_map(LINE_MAP, CATALOGUE))
+    quote = documents.quote(rule)
+    if as_json:
+        last = [text for _, text in _last_findings(rule)]
+        where = documents.link(rule) or None
+        told = {**_rule_document(rule), "quote": quote or None, "published": where}
+        told["last_seen"] = last
+        print(printable(json.dumps(told, ensure_ascii=False)))
+        return 0
     print(f"{rule.id} · {rule.level.value} · profile {rule.profile} · depth {rule.depth.value}")
     for line in wrapped("  ", rule.sentence):
         print(line)
+    design = [("design", line) for line in quote.splitlines()]
+    if rule.lines and not quote:
+        design = [("design", documents.where(rule))]
+    for label, text in design:
+        print(*map(printable, wrapped(f"  {label:<10}", text)), sep="\n")
+    if address := documents.link(rule):
+        print(f"  published {address}")  # in one piece, so that it can be copied
     for label, text in _facts(rule):
         for line in wrapped(f"  {label:<10}", text):
             print(printable(line))  # findings are told in the words of a system
@@ -101,7 +119,8 @@ def _judge_text(judge: Judge | None) -> str:
     if judge is None:
         return ""
     if isinstance(judge, Holds):
-        return f"{judge.table} where {judge.when}: {judge.holds}"
+        among = f" of {judge.among}" if judge.among else ""
+        return f"{judge.table}{among} where {judge.when}: {judge.holds}"
     if isinstance(judge, Cycles):
         return f"{judge.kind} among the dependencies in {judge.table}"
     return f"search over {judge.table} per {', '.join(judge.key)}, model {judge.model}"

@@ -24,15 +24,19 @@ from conformance.profiles.profile import Plan
 from harness import __version__
 from harness.cli.hashes import VERDICT_FILE
 from harness.cli.judged_run import documents, keep
+from harness.cli.leaving import leaving_no_topics
 from harness.cli.progress import Stage, plural, printable
-from harness.cli.runs import RUNS, called, next_run
+from harness.cli.runs import RUNS, called, next_run, under_way
+from harness.cli.views import secrets_of, write_views
 from harness.history import Run
 from harness.history.run import HEADER_FILE
 from harness.processes.java import java_home_for_spark
 from harness.rules import Catalogue, Conclusion
+from harness.rules.designs import designs_at
 from harness.sut import Sut, UsageError, find_sut, reference_sut
 from harness.sut.adapter import adapter_of
 from reports import terminal
+from reports.plain import hiding
 from spark_checkers.engine import Engine, open_engine
 from spark_checkers.judge import judge
 from spark_checkers.sessions import CONNECT, begin_session
@@ -62,6 +66,7 @@ class Options:
 def run(options: Options) -> int:
     """Certify a system; the exit code is the verdict's."""
     check_engine(options.engine, options.master)
+    designs_at(None)  # a setting that leads nowhere is told now, not when the report is drawn
     sut = _system(options)
     rules = _rules(options, sut)
     world = options.world or sut.adapter.worlds[0]
@@ -80,9 +85,11 @@ def run(options: Options) -> int:
     )
     header = header_of(options, sut, world, name, profiles)
     run_ = Run.create(folder, **header)
-    begin_engine(folder, options)
-    _record(run_, sut, plan, stage)
-    return conclude(folder, options, stage)
+    with under_way(folder):
+        begin_engine(folder, options)
+        with leaving_no_topics(sut, str(header["topic_tag"])):
+            _record(run_, sut, plan, stage)
+        return conclude(folder, options, stage)
 
 
 def check_folder(folder: Path) -> None:
@@ -95,11 +102,13 @@ def conclude(folder: Path, options: Options, stage: Stage) -> int:
     """Judge a recorded run, keep what was found and say it; the exit code is the verdict's."""
     conclusion = _judge(folder, options, stage)
     keep(folder, conclusion)
+    write_views(folder, conclusion, stage)
     if options.as_json:
         told = documents(conclusion)[VERDICT_FILE]
         print("\n".join(map(printable, told.split("\n"))), end="")
-    for line in terminal.closing(conclusion, str(folder), called(folder)):
-        stage.say(line)
+    with hiding(secrets_of(conclusion.header)):
+        for line in terminal.closing(conclusion, str(folder), called(folder)):
+            stage.say(line)
     return conclusion.exit_code
 
 
@@ -162,11 +171,7 @@ def _rules(options: Options, sut: Sut) -> Catalogue:
         if reason := profile.unplayable(sut):
             raise UsageError(f"{profile.name} cannot be played on {sut.name}: {reason}")
     playable = [name for name, one in PROFILES.items() if not one.unplayable(sut)]
-    alone = [name for name in playable if PROFILES[name].alone]
-    if len(options.profiles) > 1 and (own := [one for one in options.profiles if one in alone]):
-        raise UsageError(f"{own[0]} is judged in a run of its own: ask for it alone")
-    together = [name for name in playable if options.rules or name not in alone]
-    claimed = options.profiles or [name for name in together if name in sut.profiles]
+    claimed = options.profiles or [name for name in playable if name in sut.profiles]
     chosen = Catalogue(rule for name in claimed for rule in PROFILES[name].rules)
     if options.rules:
         wanted = {CATALOGUE[rule].id for rule in options.rules}

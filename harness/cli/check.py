@@ -16,6 +16,7 @@ from harness.cli.grounds import KAFKA, profile_models
 from harness.cli.progress import Stage, plural, printable
 from harness.cli.report import LOCAL, SMALL_BYTES
 from harness.cli.runs import RUNS, find_run
+from harness.errors import Stopped
 from harness.history.sources import Source, find_sources
 from harness.scratch import ScratchFolder
 from harness.sut import UsageError
@@ -29,6 +30,16 @@ MODELS = (*profile_models(), KAFKA, *SEARCHED)
 
 def run(where: str, asked: Asked, *, as_json: bool) -> int:
     """0 valid, 1 not valid, 2 no verdict, 3 the lab is broken; of several histories the worst."""
+    try:
+        return _run(where, asked, as_json=as_json)
+    except KeyboardInterrupt as stop:
+        raise Stopped(
+            f"stopped; what is recorded at {where} is as it was\n"
+            f"`{terminal.called_as()} check {where}` begins again"
+        ) from stop
+
+
+def _run(where: str, asked: Asked, *, as_json: bool) -> int:
     started = time.monotonic()
     refuse_unknown_model(asked)
     place = _found_at(where)

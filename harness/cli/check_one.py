@@ -21,13 +21,13 @@ from typing import Any
 from conformance.catalogue import CATALOGUE
 from conformance.catalogue.kafka import jepsen
 from harness.cli.grounds import KAFKA, called_for, is_reference, model_of, profile_models
-from harness.history import History, write_tables
+from harness.history import History
 from harness.history.sources import Source
 from harness.rules import Catalogue, Judgement, Verdict
 from harness.sut import LabBroken, UsageError
 from reports import terminal
 from spark_checkers.engine import Engine
-from spark_checkers.judge_history import judge_history
+from spark_checkers.judge_history import judge_history, lay_out_on
 from spark_checkers.kafka import check_kafka
 from spark_checkers.placing import placed_in_time
 from spark_checkers.search_history import search_history
@@ -94,7 +94,7 @@ def _judge(
         called = profile_models().get(called, called)
     if isinstance(called, str):
         return search_history(history, asked.model, initial_value(asked.initial), engine, scratch)
-    tables = write_tables(history, scratch / "tables")
+    tables = lay_out_on(engine, history, scratch / "tables", progress)
     judgement = judge_history(
         history,
         tables,

@@ -1,47 +1,141 @@
-"""The body of `compare`: rules down, runs across, the verdict as a symbol."""
+"""The body of `compare`: rules down, runs across, the verdict as a symbol.
+
+Only what was asked of several runs is compared; rules that one selection left out are counted, not
+listed as different.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from harness.cli.hashes import altered
 from harness.cli.progress import printable
-from harness.cli.runs import find_run, judged_document, mutants_told
+from harness.cli.runs import find_run, judged_document, mutants_told, runs_by_age
+from harness.history.errors import HistoryError
 from harness.rules import Verdict
 from harness.sut import UsageError
-from reports.terminal import SYMBOL, WORD
+from reports.html.index import Column, matrix_page
+from reports.plain import scrubbed
+from reports.terminal import SYMBOL, WORD, wrapped
 
 
-def run(names: Sequence[str]) -> int:
-    """Print the matrix; rules on which the runs differ come first."""
-    if len(names) < 2:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """One run of a comparison."""
+
+    name: str
+    folder: Path
+    document: Mapping[str, Any]
+
+    @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """The verdict of each rule that was asked."""
+        return {str(rule["id"]): Verdict(rule["verdict"]) for rule in self.document["rules"]}
+
+    @property
+    def title(self) -> str:
+        """What the run is, in a line."""
+        of = self.document
+        told = {name: of.get(name) for name in ("sut", "sut_version", "world", "seed", "verdict")}
+        what = f"{told['sut']} {told['sut_version']} in {told['world']}, seed {told['seed']}"
+        changed = "".join(f" · tampered: {one}" for one in altered(self.folder)[:1])
+        return f"run {self.name}: {what}{mutants_told(dict(of))}: {told['verdict']}{changed}"
+
+
+def run(names: Sequence[str], *, last_good: bool, html: Path | None, as_json: bool) -> int:
+    """Show the matrix; rules on which the runs differ come first."""
+    compared = [_opened(name, find_run(name)) for name in names]
+    if last_good:
+        compared = [_last_good(compared[0]), *compared]
+    if len(compared) < 2:
         raise UsageError("compare needs at least two runs; `./tidemark runs` lists them")
-    folders = [find_run(name) for name in names]
-    documents = [judged_document(folder) for folder in folders]
-    columns = [
-        {str(rule["id"]): Verdict(rule["verdict"]) for rule in doc["rules"]} for doc in documents
-    ]
-    for number, (folder, document) in enumerate(zip(folders, documents, strict=True), start=1):
-        changed = "".join(f" · tampered: {one}" for one in altered(folder)[:1])
-        print(printable(f"{number}  run {names[number - 1]}: {_title(document)}{changed}"))
-    print()
-    rules = sorted({rule for column in columns for rule in column})
-    differing = [rule for rule in rules if len({column.get(rule) for column in columns}) > 1]
-    print("         " + " ".join(str(number) for number in range(1, len(columns) + 1)))
-    for rule in differing:
-        marks = [SYMBOL[v] if (v := column.get(rule)) is not None else " " for column in columns]
-        words = " → ".join(_word(column.get(rule)) for column in columns)
-        print(printable(f"{rule}  {' '.join(marks)}  {words}"))
-    print(f"\n{len(rules)} rules: {len(rules) - len(differing)} alike, {len(differing)} differ")
+    if as_json:
+        print(printable(json.dumps(_told(compared), ensure_ascii=False)))
+    elif html is not None:
+        html.write_text(_page(compared, html.parent), encoding="utf-8")
+        print(f"{html}: {len(compared)} runs")
+    else:
+        _print(compared)
     return 0
 
 
-def _title(document: dict[str, Any]) -> str:
-    told = {name: document.get(name) for name in ("sut", "sut_version", "world", "seed", "verdict")}
-    what = f"{told['sut']} {told['sut_version']} in {told['world']}, seed {told['seed']}"
-    return f"{what}{mutants_told(document)}: {told['verdict']}"
+def _opened(name: str, folder: Path) -> Compared:
+    return Compared(name=name, folder=folder, document=judged_document(folder))
+
+
+def _last_good(one: Compared) -> Compared:
+    """The newest run before this one that was conformant, of the same system, without mutants."""
+    for folder in reversed(runs_by_age()):
+        try:
+            found = _opened(folder.name, folder)
+        except (UsageError, HistoryError):
+            continue
+        before = str(found.document.get("started")) < str(one.document.get("started"))
+        same = found.document.get("sut") == one.document.get("sut")
+        good = found.document.get("exit") == 0 and not found.document.get("mutants")
+        if before and same and good:
+            return found
+    raise UsageError(f"no conformant run of {one.document.get('sut')} comes before {one.name}")
+
+
+def _differing(compared: Sequence[Compared]) -> tuple[list[str], list[str], list[str]]:
+    """Rules that several runs were asked: all, those that differ; and those asked of one alone."""
+    columns = [one.verdicts for one in compared]
+    every = sorted({rule for column in columns for rule in column})
+    shared = [rule for rule in every if sum(rule in column for column in columns) > 1]
+    differ = [rule for rule in shared if len({c[rule] for c in columns if rule in c}) > 1]
+    return shared, differ, [rule for rule in every if rule not in shared]
+
+
+def _print(compared: Sequence[Compared]) -> None:
+    for number, one in enumerate(compared, start=1):
+        print(printable(scrubbed(f"{number}  {one.title}")))
+    print()
+    shared, differ, alone = _differing(compared)
+    columns = [one.verdicts for one in compared]
+    if not shared:
+        print(f"no rule was asked of more than one of them; {len(alone)} were asked of one")
+        return
+    print("         " + " ".join(str(number) for number in range(1, len(columns) + 1)))
+    for rule in differ:
+        found = [column.get(rule) for column in columns]
+        marks = " ".join(" " if verdict is None else SYMBOL[verdict] for verdict in found)
+        words = " → ".join(_word(verdict) for verdict in found)
+        print(printable(f"{rule}  {marks}  {words}"))
+    print(f"\n{len(shared)} rules: {len(shared) - len(differ)} alike, {len(differ)} differ")
+    if alone:
+        for line in wrapped("", f"not compared, asked of one run only: {len(alone)} rules"):
+            print(line)
 
 
 def _word(verdict: Verdict | None) -> str:
-    return "not judged" if verdict is None else WORD[verdict]
+    return "not asked" if verdict is None else WORD[verdict]
+
+
+def _told(compared: Sequence[Compared]) -> dict[str, Any]:
+    shared, differ, alone = _differing(compared)
+    return {
+        "runs": [{"run": one.name, "title": one.title} for one in compared],
+        "alike": len(shared) - len(differ),
+        "differ": {
+            rule: [v.value if (v := one.verdicts.get(rule)) else None for one in compared]
+            for rule in differ
+        },
+        "not_compared": alone,
+    }
+
+
+def _page(compared: Sequence[Compared], at: Path) -> str:
+    sentences = {
+        str(rule["id"]): str(rule.get("sentence", ""))
+        for one in compared
+        for rule in one.document["rules"]
+    }
+    columns = [
+        Column(title=one.title, folder=one.folder, verdicts=one.verdicts) for one in compared
+    ]
+    return matrix_page(columns, sentences, at=at)

@@ -14,11 +14,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from conformance.derived import AnyMutant, derived_mutants
-from conformance.derived.detection import BROKE, DETECTED, Measurement, Result, measure
+from conformance.derived.detection import (
+    BROKE,
+    DETECTED,
+    NOT_PLAYED,
+    Measurement,
+    Result,
+    measure,
+)
 from conformance.derived.outcomes import by_decision, counting
 from conformance.derived.plays import BY
 from conformance.derived.rates import PROGRAMS, Rate, write_rates
-from conformance.derived.survivors import Survivor, survivors
+from conformance.derived.survivors import LEGAL, Survivor, survivors
 from conformance.mutants import from_file
 from conformance.profiles import built_in_mutants, profile_of
 from harness.cli.progress import Stage, plural
@@ -67,11 +74,17 @@ def run(options: Options) -> int:
         levers=options.levers,
         seed=options.seed,
         workers=os.cpu_count() or 1,
-        kept=KEPT / f"{_key(options)}.jsonl",
+        kept=kept_results(options.mutants),
     )
+    legal = {name for name, one in argued.items() if one.kind == LEGAL}
+    played = {ref: one for ref, one in chosen.items() if one.name not in legal}
     with stage("mutants") as line:
-        results = measure(chosen, how, line.progress)
-        line.done(f"{plural(len(results), 'mutant')} measured")
+        found = {one.mutant: one for one in measure(played, how, line.progress)}
+        line.done(f"{plural(len(found), 'mutant')} measured")
+    results = [
+        found.get(one.name) or Result(mutant=one.name, decision=one.decision, outcome=NOT_PLAYED)
+        for one in chosen.values()
+    ]
     rates = _rates(chosen, results, argued, options)
     if options.as_json:
         print(json.dumps(_document(chosen, results, rates, argued), indent=1))
@@ -134,8 +147,8 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _key(options: Options) -> str:
-    """Of the code that is played: what other code showed is not known of this one."""
+def kept_results(mutants: Path | None = None) -> Path:
+    """Where results are kept, of the code that is played: what other code showed says nothing."""
     root = Path(__file__).parents[2]
     digest = hashlib.sha256()
     for package in CODE:
@@ -145,9 +158,9 @@ def _key(options: Options) -> str:
             if plays and not name.startswith(_MEASURES):
                 digest.update(f"{name}\0".encode())
                 digest.update(path.read_bytes())
-    if options.mutants is not None:
-        digest.update(options.mutants.read_bytes())
-    return digest.hexdigest()[:12]
+    if mutants is not None:
+        digest.update(mutants.read_bytes())
+    return KEPT / f"{digest.hexdigest()[:12]}.jsonl"
 
 
 def _rates(
@@ -220,6 +233,9 @@ def _lines(
             yield from wrapped("    ", one.detail)
     if len(left) > SHOWN:
         yield f"  and {len(left) - SHOWN} more; --json has them all"
+    for one in results:
+        if one.mutant in argued and one.outcome == DETECTED:
+            yield f"! {one.mutant}  is argued away, and {' '.join(one.rules)} sees it"
     yield ""
     for rate in rates:
         yield (

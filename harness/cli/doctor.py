@@ -163,6 +163,20 @@ def look_at_docker_engine() -> Row:
     return _tool("Docker engine", command, cost)
 
 
+def look_at_docker_cuts() -> Row:
+    """What cuts links between containers."""
+    cost = "cuts between containers (--world docker); kills, pauses and service faults need nothing"
+    tools = {name: shutil.which(name) for name in ("iptables", "nsenter")}
+    if tools["iptables"] is None:
+        found = "no `iptables` on PATH (on Debian or Ubuntu: apt-get install iptables)"
+        return Row(what="Docker cuts", state=State.MISSING, found=found, cost=cost)
+    if os.geteuid() == 0 and tools["nsenter"] is not None:
+        found = "nsenter and iptables, as root"
+    else:
+        found = "iptables, inside each container (as root with nsenter it is quicker)"
+    return Row(what="Docker cuts", state=State.OK, found=found, cost=cost)
+
+
 def look_at_postgres() -> Row:
     """The database that comes in a wheel."""
     cost = "the PostgreSQL control plane, and with it the process world"
@@ -267,6 +281,7 @@ LOOKS: tuple[Callable[[], Row], ...] = (
     look_at_java,
     look_at_docker_cli,
     look_at_docker_engine,
+    look_at_docker_cuts,
     look_at_postgres,
     look_at_loopback,
     look_at_memory,

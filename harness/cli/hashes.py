@@ -27,7 +27,11 @@ _FILES = (
     "verdicts.parquet",
     "findings.parquet",
 )
-_PATTERNS = ("shards/*.jsonl", f"{TABLES_FOLDER}/*.parquet")
+_PATTERNS = (
+    "shards/*.jsonl",
+    f"{TABLES_FOLDER}/*.parquet",
+    f"{TABLES_FOLDER}/*.parquet/*.parquet",
+)
 _BLOCK_BYTES = 1024 * 1024
 
 

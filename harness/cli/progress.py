@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -13,20 +12,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
+from reports.plain import printable, scrubbed
+from reports.terminal import width
+
+__all__ = ["LABEL", "Line", "Stage", "plural", "printable"]
+
 LABEL = 11
-WIDTH = 80
-
-# Control characters, separators of lines, and what turns the direction of writing.
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
-
-
-def printable(text: str) -> str:
-    """The text as a terminal may have it, in one line: what could steer it is spelled out.
-
-    Names, topics and messages come from systems and files that the lab does not trust. The form
-    is that of JSON, so a document stays what it is.
-    """
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def plural(count: int, word: str) -> str:
@@ -65,7 +56,7 @@ class Stage:
             line = Line(status)
             yield line
         took = f"{name:<{LABEL}}ok      {line.text} in {time.monotonic() - started:.1f} s"
-        for row in textwrap.wrap(took, WIDTH, subsequent_indent=" " * (LABEL + 8)):
+        for row in textwrap.wrap(took, width(), subsequent_indent=" " * (LABEL + 8)):
             self.say(row)
 
     @contextmanager
@@ -79,7 +70,7 @@ class Stage:
         row = f"{name:<{LABEL}}"
         for word, count in sorted(counts.items()):
             piece = f"{word} ×{count}"
-            if len(row) + len(piece) > 79 and row.strip():
+            if len(row) + len(piece) > width() - 1 and row.strip():
                 self.say(row.rstrip())
                 row = " " * LABEL
             row += piece + "  "
@@ -87,5 +78,5 @@ class Stage:
             self.say(row.rstrip())
 
     def say(self, text: str) -> None:
-        """One plain line, at once, whatever is in it."""
-        print(printable(text), file=self._stream, flush=True)
+        """One plain line, at once, whatever is in it; secrets are hidden."""
+        print(printable(scrubbed(text)), file=self._stream, flush=True)

@@ -1,34 +1,110 @@
 """The body of `report`: a run once more, judged again from its evidence.
 
 What `certify` printed below its stages is printed again, word for word; if anything in the folder
-is not what the evidence gives, that is named and the run proves nothing.
+is not what the evidence gives, that is named and the run proves nothing. On request the same is
+drawn as a page, told around one operation, or packed to be handed on.
 """
 
 from __future__ import annotations
 
+import json
 import sys
+import webbrowser
+from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.catalogue import CATALOGUE
+from conformance.proofs import LINE_MAP
 from harness.cli.certify import open_chosen_engine
-from harness.cli.judged_run import judge_again
-from harness.cli.progress import Stage
+from harness.cli.hashes import VERDICT_FILE
+from harness.cli.judged_run import documents, judge_again
+from harness.cli.progress import Stage, printable
 from harness.cli.runs import called, find_run
+from harness.cli.views import secrets_of, view_of, write_html
+from harness.errors import UsageError
+from harness.history.frames import open_run
 from harness.history.sources import Source
 from harness.rules import Conclusion
+from harness.rules.designs import Designs, designs_at
+from harness.rules.linemap import load_line_map
 from harness.scratch import ScratchFolder
 from reports import terminal
+from reports.around import around_document, around_lines
+from reports.bundle import bundle
+from reports.measures.around import Slice, slice_around
+from reports.pictured import surroundings_of
+from reports.plain import hiding
 
 SMALL_BYTES = 32 * 1024 * 1024
 LOCAL = "local[*]"
 
 
-def run(name: str) -> int:
-    """Print the conclusion of a run; the exit code is the run's own."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which views are asked for beside the text, or instead of it."""
+
+    open: bool = False
+    html: Path | None = None
+    around: int | None = None
+    bundle: bool = False
+    allure: bool = False
+    designs: Path | None = None
+    as_json: bool = False
+
+
+def run(name: str, wanted: Wanted) -> int:
+    """Show a run; the exit code is the run's own."""
     folder = find_run(name)
-    stage = Stage(sys.stdout)
+    stage = Stage(sys.stderr if wanted.as_json else sys.stdout)
+    designs = designs_at(wanted.designs, load_line_map(LINE_MAP, CATALOGUE))
     conclusion = judge_folder(folder, stage)
-    show(stage, conclusion, folder)
+    with hiding(secrets_of(conclusion.header)):
+        if wanted.around is not None:
+            slice_ = _slice(folder, conclusion, wanted.around)
+            if wanted.as_json:
+                print(printable(json.dumps(around_document(slice_), ensure_ascii=False)))
+            else:
+                for line in around_lines(slice_):
+                    stage.say(line)
+            return 0
+        packed = _files(folder, conclusion, wanted, designs)
+        if packed is not None:
+            stage.say(f"bundle     {packed} · {packed.stat().st_size:,} bytes")
+        show(stage, conclusion, folder)
+        if wanted.as_json:
+            told = documents(conclusion)[VERDICT_FILE]
+            print("\n".join(map(printable, told.split("\n"))), end="")
     return conclusion.exit_code
+
+
+def _files(folder: Path, conclusion: Conclusion, wanted: Wanted, designs: Designs) -> Path | None:
+    """Draw and pack what is asked for; the archive, if there is one."""
+    if wanted.open or wanted.html:
+        page = write_html(folder, conclusion, wanted.html, designs)
+        if wanted.open:
+            webbrowser.open(page.resolve().as_uri())
+    if wanted.allure:
+        from harness.cli import allure
+
+        allure.write_results(view_of(folder, conclusion, designs))
+        print(f"allure     {allure.generate()}", file=sys.stderr)
+    if not wanted.bundle:
+        return None
+    target = Path(f"tidemark-{folder.name}.zip")
+    target.write_bytes(bundle(view_of(folder, conclusion, designs)))
+    return target
+
+
+def _slice(folder: Path, conclusion: Conclusion, op: int) -> Slice:
+    """What happened near one operation; a line that answers one stands for it."""
+    run_ = surroundings_of(view_of(folder, conclusion), open_run(folder).tables)
+    slice_ = slice_around(run_, op, partition_only=False, before=12, after=12)
+    if slice_ is None:
+        answer = run_.tables.read("ops", ["op"], [("completion", "==", op)])
+        if len(answer):
+            return _slice(folder, conclusion, int(answer.op.iloc[0]))
+        raise UsageError(f"event {op} of {folder} is no operation; findings name those that are")
+    return slice_
 
 
 def judge_folder(

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shlex
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from harness.cli.hashes import VERDICT_FILE, altered, is_judged
 from harness.cli.progress import printable
-from harness.errors import UsageError
+from harness.errors import Stopped, UsageError
 from harness.history.errors import HistoryError
 from harness.history.files import read_object
 from harness.history.run import HEADER_FILE
 from harness.rules import Verdict
+from reports.html.index import index_page
+from reports.plain import scrubbed
 from reports.terminal import called_as
 
-RUNS = Path("runs")
+RUNS = Path(os.environ.get("TIDEMARK_RUNS") or "runs")
+"""Where runs are kept: in the folder in which the command runs, unless TIDEMARK_RUNS names one."""
+UNDER_WAY = "under-way.pid"
 
 
 def next_run(parent: Path = RUNS) -> str:
@@ -26,6 +33,34 @@ def next_run(parent: Path = RUNS) -> str:
     while str(number) in taken:
         number += 1
     return str(number)
+
+
+@contextmanager
+def under_way(folder: Path) -> Iterator[None]:
+    """Within the block the run is recorded and judged by this process."""
+    mark = folder / UNDER_WAY
+    mark.write_text(f"{os.getpid()}\n", encoding="ascii")
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        name, how = called(folder), called_as()
+        raise Stopped(
+            f"stopped; what was recorded of run {name} is kept in {folder}/\n"
+            f"`{how} report {name}` judges it as far as it got, `{how} replay {name}` begins again"
+        ) from stop
+    finally:
+        mark.unlink(missing_ok=True)
+
+
+def is_under_way(folder: Path) -> bool:
+    """Whether the process that records a run is still there."""
+    try:
+        os.kill(int((folder / UNDER_WAY).read_text(encoding="ascii")), 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
 
 
 def called(folder: Path) -> str:
@@ -50,7 +85,7 @@ def judged_document(folder: Path) -> dict[str, Any]:
     """What was judged about a run."""
     if not is_judged(folder):
         raise UsageError(
-            f"run {folder.name} was never judged; `{called_as()} check {folder}` judges it"
+            f"run {folder.name} was never judged; `{called_as()} report {called(folder)}` judges it"
         )
     document = read_object(folder / VERDICT_FILE)
     rules = document.get("rules")
@@ -75,24 +110,62 @@ def runs_by_age() -> list[Path]:
     return sorted(folders, key=lambda path: (path / HEADER_FILE).stat().st_mtime_ns)
 
 
-def listed() -> Iterator[str]:
-    """One line a run, newest last; one that cannot be read does not hide the others."""
+def told_runs() -> Iterator[dict[str, Any]]:
+    """What is known of each run, newest last; one that cannot be read does not hide the others."""
     for folder in runs_by_age():
-        try:
+        told: dict[str, Any] = {"run": folder.name, "folder": str(folder), "state": "unreadable"}
+        with suppress(HistoryError, OSError, KeyError):
             header = read_object(folder / HEADER_FILE)
-            started, what = header.get("started", ""), f"{header['sut']} in {header['world']}"
-            state, more = _state(folder)
             asked = header.get("options")
-            mutants = mutants_told(asked if isinstance(asked, dict) else header)
-            text = f"{folder.name:>6}  {started!s:<20}  {state:<14}  {what}{mutants}{more}"
-        except (HistoryError, OSError, KeyError):
-            text = f"{folder.name:>6}  {'':<20}  unreadable"
-        yield printable(text)
+            asked = asked if isinstance(asked, dict) else header
+            mutants = asked.get("mutants")
+            named = {name: header.get(name) for name in _FROM_HEADER}
+            state, changed = _state(folder)
+            told |= {**named, "sut": header["sut"], "world": header["world"], "changed": changed}
+            told |= {"mutants": mutants if isinstance(mutants, list) else [], "state": state}
+            told |= _outcome(folder) if is_judged(folder) and state != "tampered" else {}
+        yield told
+
+
+_FROM_HEADER = ("started", "sut_version", "suite", "seed", "profiles", "commit")
+
+
+def _outcome(folder: Path) -> dict[str, Any]:
+    """What a judged run came to, in numbers."""
+    document = read_object(folder / VERDICT_FILE)
+    rules = document.get("rules")
+    broken = [r["id"] for r in rules if r["verdict"] == "fail"] if isinstance(rules, list) else []
+    faults = document.get("faults")
+    landed = faults.get("landed") if isinstance(faults, dict) else {}
+    return {
+        "headline": document.get("headline"),
+        "exit": document.get("exit"),
+        "ended": document.get("ended"),
+        "events": document.get("events"),
+        "faults": sum(landed.values()) if isinstance(landed, dict) else 0,
+        "findings": broken,
+    }
+
+
+def listed() -> Iterator[str]:
+    """One line a run, newest last."""
+    runs_ = [*told_runs()]
+    room = max(6, *(min(len(told["run"]), 24) for told in runs_)) if runs_ else 6
+    for told in runs_:
+        if "sut" not in told:
+            yield printable(f"{told['run']:>{room}}  {'':<20}  unreadable")
+            continue
+        what = f"{told['sut']} in {told['world']}{mutants_told(told)}"
+        state = f"{told['started'] or ''!s:<20}  {told['state']:<14}"
+        line = f"{told['run']:>{room}}  {state}  {what}{told['changed']}"
+        yield printable(scrubbed(line))
 
 
 def _state(folder: Path) -> tuple[str, str]:
     """What a run came to, and what was changed in it since."""
     if not is_judged(folder):
+        if is_under_way(folder):
+            return "under way", ""
         return ("not judged" if (folder / "history.jsonl").is_file() else "cut short"), ""
     if not (folder / VERDICT_FILE).is_file():
         return "tampered", f" · {VERDICT_FILE} is missing"
@@ -102,8 +175,16 @@ def _state(folder: Path) -> tuple[str, str]:
     return str(read_object(folder / VERDICT_FILE)["verdict"]), ""
 
 
-def run() -> int:
+def run(*, html: Path | None, as_json: bool) -> int:
     """The body of `runs`."""
+    if as_json:
+        print(printable(json.dumps([*told_runs()], ensure_ascii=False)))
+        return 0
+    if html is not None:
+        rows = [*told_runs()]
+        html.write_text(index_page(rows, at=html.parent), encoding="utf-8")
+        print(f"{html}: {len(rows)} runs")
+        return 0
     lines = list(listed())
     none = f"no runs yet in {RUNS}/; `{called_as()} certify` makes one"
     print("\n".join(lines) if lines else none)

@@ -13,7 +13,7 @@ from conformance.catalogue import CATALOGUE
 from conformance.mutants import from_file
 from conformance.profiles import PROFILES, built_in_mutants
 from conformance.profiles.profile import AnyMutant
-from conformance.proofs import KILL_MATRIX
+from conformance.proofs import KILL_MATRIX, recorded_matrix, renewed
 from conformance.selfcheck import Matrix, kill_matrix
 from harness.cli.progress import Stage, plural
 from harness.sut import UsageError
@@ -50,7 +50,9 @@ def run(
     for text in _lines(matrix, left_out):
         stage.say(text)
     if record and matrix.sound and not matrix.survivors:
-        KILL_MATRIX.write_text(json.dumps(matrix.document(), indent=1) + "\n", encoding="utf-8")
+        names = (mutant.name for mutant in built_in_mutants(world).values())
+        whole = renewed(recorded_matrix(), matrix.document(), names)
+        KILL_MATRIX.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
     broken = any(row.outcome.broken for row in matrix.rows)
     broken = broken or any(b.broken for b in matrix.baselines.values())
     if matrix.sound and not matrix.survivors:

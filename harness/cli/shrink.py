@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,11 @@ from conformance.catalogue import CATALOGUE
 from harness.cli.check import find_history, refuse_unknown_model
 from harness.cli.check_one import Asked, Found, check_one, initial_value
 from harness.cli.progress import Stage, plural, printable
+from harness.cli.runs import judged_document
 from harness.history import History, ShardWriter
+from harness.history.errors import HistoryError
 from harness.history.seal import seal_shards
+from harness.rules import Verdict
 from harness.scratch import ScratchFolder
 from harness.sut import UsageError
 from reports import terminal
@@ -47,7 +51,7 @@ def run(
         engine = InlineEngine()
         try:
             found = check_one(source, asked, engine, scratch)
-            anomaly = _chosen(found, finding, source.name)
+            anomaly = _chosen(found, finding, source.name, _failed(Path(source.address)))
             with source.opened(scratch) as history, stage("shrink") as line:
                 _refuse_if_too_long(history)
                 shrunk = _shrink(history, found, anomaly, asked, engine, scratch, budget, line)
@@ -65,9 +69,21 @@ def run(
     return 0
 
 
-def _chosen(found: Found, finding: str | None, name: str) -> dict[str, Any]:
-    """The anomaly asked for by its name or rule; else the first bad one."""
+def _failed(folder: Path) -> list[str]:
+    """The rules that a judged run failed; nothing for any other history."""
+    with suppress(HistoryError, UsageError, OSError):
+        told = judged_document(folder)["rules"]
+        return [one["id"] for one in told if one["verdict"] == Verdict.FAIL.value]
+    return []
+
+
+def _chosen(
+    found: Found, finding: str | None, name: str, failed: Collection[str]
+) -> dict[str, Any]:
+    """The anomaly asked for by its name or rule; else what the run failed; else the first bad."""
     shown = [one for one in found["anomalies"] if one["type"] != "search-budget-exhausted"]
+    if finding is None and (own := [one for one in shown if one.get("rule") in failed]):
+        return dict(own[0])
     for one in shown:
         if finding in (one["type"], one.get("rule")) or (finding is None and one.get("bad", True)):
             return dict(one)

@@ -53,6 +53,7 @@ class Suite:
 
 
 BOTH = ("tests", "conformance")
+DOCKER = "docker"
 SUITES = (
     Suite(name="lint"),
     Suite(name="unit", folders=("tests",)),
@@ -62,7 +63,7 @@ SUITES = (
     Suite(name="process", folders=("tests",), marker="process"),
     *(
         Suite(name=name, folders=BOTH, marker=name, by_default=False, limit_s=6 * HOUR_S)
-        for name in ("docker", "foreign", "slow")
+        for name in (DOCKER, "foreign", "slow")
     ),
     Suite(
         name="explore",
@@ -104,7 +105,7 @@ def run(names: Sequence[str], root: Path = ROOT, *, allure: bool = False) -> int
 
     Results for Allure, thousands of files, are written on request only.
     """
-    chosen = select(names, root)
+    chosen = with_engine(select(names, root), names)
     results = root / ".tidemark" / "test-results"
     for folder in (results, root / "allure-results"):
         shutil.rmtree(folder, ignore_errors=True)
@@ -137,6 +138,27 @@ def select(names: Sequence[str], root: Path = ROOT) -> tuple[Suite, ...]:
         ]
         return tuple(suite for suite in wanted if has_tests(suite, root))
     return tuple(suite for suite in SUITES if suite.name in names)
+
+
+def with_engine(chosen: tuple[Suite, ...], names: Sequence[str]) -> tuple[Suite, ...]:
+    """Without those that need a Docker engine, where none answers; it is an error if asked for."""
+    if all(suite.name != DOCKER for suite in chosen) or (why := engine_missing()) is None:
+        return chosen
+    if DOCKER in names:
+        raise EmptySelection(f"the tests in containers cannot be run: {why}")
+    print(f"left out: {DOCKER}: {why}")
+    return tuple(suite for suite in chosen if suite.name != DOCKER)
+
+
+def engine_missing() -> str | None:
+    """Why no Docker engine can be used, if none can."""
+    from harness.deployments.docker.engine import EngineUnavailable, connect  # takes its time
+
+    try:
+        connect().close()
+    except EngineUnavailable as problem:
+        return str(problem)
+    return None
 
 
 def has_tests(suite: Suite, root: Path) -> bool:

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Mapping, Sequence
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import dict_row
 
 from harness.errors import LabBroken
@@ -87,11 +88,16 @@ class Database:
     """One database, from its first migration to its end."""
 
     def __init__(
-        self, *, schema_upto: int | None, mutants: Sequence[SqlMutant], own: bool = False
+        self,
+        *,
+        schema_upto: int | None,
+        mutants: Sequence[SqlMutant],
+        own: bool = False,
+        server: PostgresServer | None = None,
     ) -> None:
-        """With a server of its own it can be killed and started again."""
+        """With a server of its own it can be killed and started again; another may be given."""
         self._owns_server = own
-        self._server = own_server() if own else shared_server()
+        self._server = server or (own_server() if own else shared_server())
         self._mutants = tuple(mutants)
         self._open = True
         self.dsn = self._server.create_database()
@@ -107,6 +113,11 @@ class Database:
     def port(self) -> int:
         """Where the server listens, for the proxies."""
         return self._server.port
+
+    @property
+    def host(self) -> str:
+        """Where the server is."""
+        return str(conninfo_to_dict(self.dsn)["host"])
 
     def hide(self, hidden: bool) -> None:
         """Take the schema away from under the calls, or put it back."""

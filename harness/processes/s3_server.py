@@ -165,7 +165,7 @@ class SeaweedServer:
         ]
         left = "\n".join([str(folder), *sockets])
         self._watcher = subprocess.Popen(
-            ["/bin/sh", "-c", _WATCHER, "watcher", left, _binary(), "mini", *options],
+            ["/bin/sh", "-c", _WATCHER, "watcher", left, server_binary(), "mini", *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -188,7 +188,7 @@ class SeaweedServer:
 
     def _wait_until_ready(self) -> bool:
         deadline = time.monotonic() + START_TIMEOUT_S
-        while time.monotonic() < deadline and not ended(self.pid):
+        while time.monotonic() < deadline and self._lives():
             try:
                 self._make_bucket("tidemark-ready")
                 obstore.put(self._store("tidemark-ready"), "ready", b"")
@@ -197,6 +197,10 @@ class SeaweedServer:
             else:
                 return True
         return False
+
+    def _lives(self) -> bool:
+        """Whether it has not ended by itself."""
+        return not ended(self.pid)
 
     def _wait_until_readable(self) -> bool:
         """Its parts find each other one by one; until then it answers 500 for what it has."""
@@ -238,7 +242,8 @@ class SeaweedServer:
                     raise
 
 
-def _binary() -> str:
+def server_binary() -> str:
+    """Where the program is: beside this Python, or on PATH."""
     beside = Path(sysconfig.get_path("scripts")) / "weed"
     found = str(beside) if beside.exists() else shutil.which("weed")
     if found is None:

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from harness.proxies.thread import LOOPBACK, LoopThread
 
@@ -83,30 +84,42 @@ class Cut:
 class LinkProxy:
     """The ways to all these nodes, in one thread."""
 
-    def __init__(self, names: Sequence[str], *, for_each_pair: bool = False) -> None:
-        """``for_each_pair``: also listen where each node finds each other (``host_between``)."""
+    def __init__(
+        self,
+        names: Sequence[str],
+        *,
+        for_each_pair: bool = False,
+        ports: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        """``for_each_pair``: also listen where each node finds each other (``host_between``).
+
+        A node is found at the port named for it, else at any that is free.
+        """
         self._peers = {LAB_HOST: LAB, **{host_of(name): name for name in names}}
         self._called = {
             host_between(name, other): name for name in names for other in names if for_each_pair
         }
-        self._upstream: dict[str, int] = {}
+        self._upstream: dict[str, tuple[str, int]] = {}
         self._cuts: list[Cut] = []
         self._thread = LoopThread("link-proxy")
         try:
-            self.ports = {name: self._thread.order(self._listen(name, names)) for name in names}
+            self.ports = {
+                name: self._thread.order(self._listen(name, names, port=ports.get(name, 0)))
+                for name in names
+            }
         except BaseException:
             self.close()
             raise
         self.ways = {name: f"{LOOPBACK}:{port}" for name, port in self.ports.items()}
 
-    def lead_to(self, name: str, port: int) -> None:
+    def lead_to(self, name: str, port: int, host: str = LOOPBACK) -> None:
         """The way to a node ends at this port from now on."""
-        self._upstream[name] = port
+        self._upstream[name] = (host, port)
 
     def open_door(self, name: str, port: int) -> int:
         """A further port for clients, which leads to this port of a node."""
         door = f"{name}/clients"
-        self._upstream[door] = port
+        self._upstream[door] = (LOOPBACK, port)
         return self._thread.order(self._listen(name, (), door))
 
     def client_host(self, name: str) -> str:
@@ -160,14 +173,16 @@ class LinkProxy:
 
     # ── in the thread ────────────────────────────────────────────────────────────────────────────
 
-    async def _listen(self, name: str, callers: Sequence[str], door: str = "") -> int:
+    async def _listen(
+        self, name: str, callers: Sequence[str], door: str = "", port: int = 0
+    ) -> int:
         async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await self._carry(name, door or name, reader, writer)
 
         hosts = [host for one in callers if (host := host_between(one, name)) in self._called]
         for left in reversed(range(_PORTS_TRIED)):
-            server = await self._thread.listen(accept)
-            port: int = server.sockets[0].getsockname()[1]
+            server = await self._thread.listen(accept, port=port)
+            port = server.sockets[0].getsockname()[1]
             try:
                 if hosts:
                     await self._thread.listen(accept, hosts, port)
@@ -175,6 +190,7 @@ class LinkProxy:
                 server.close()
                 if not left:
                     raise
+                port = 0
             else:
                 break
         return port
@@ -190,7 +206,7 @@ class LinkProxy:
         there: asyncio.StreamWriter | None = None
         try:
             await self._passable(source, target, 0)
-            back, there = await asyncio.open_connection(LOOPBACK, self._upstream[door])
+            back, there = await asyncio.open_connection(*self._upstream[door])
             async with asyncio.TaskGroup() as both:
                 both.create_task(self._pump(source, target, reader, there))
                 both.create_task(self._pump(target, source, back, writer))

@@ -1,4 +1,4 @@
-"""A fault proxy before PostgreSQL, on loopback only: one way for each caller, and counted levers.
+"""A fault proxy before PostgreSQL: one way for each caller, and counted levers.
 
 It works on transactions, not on bytes: it can keep a request in the network before the database
 sees it, let exactly one transaction through, throw a request away, throw a reply away after the
@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from harness.proxies.postgres_connection import HANGUPS, Connection, Passage, Upstream
 from harness.proxies.postgres_frames import HARD_ERRORS, IDLE, PASSING_ERRORS, Frame, Group
-from harness.proxies.thread import LoopThread, ProxyLever
+from harness.proxies.thread import LOOPBACK, LoopThread, ProxyLever
 
 __all__ = ["HoldOrder", "Order", "PostgresProxy", "Upstream"]
 
@@ -120,9 +120,10 @@ class HoldOrder(Order):
 class PostgresProxy:
     """The ways of all callers to one database, in one thread."""
 
-    def __init__(self, upstream: Upstream) -> None:
+    def __init__(self, upstream: Upstream, *, host: str = LOOPBACK) -> None:
+        """``host``: where callers find the proxy."""
         self.upstream = upstream
-        self.thread = LoopThread("postgres-proxy")
+        self.thread = LoopThread("postgres-proxy", host)
         self.orders: dict[Order, None] = {}
         self._ports: dict[str, int] = {}
         self._changed = asyncio.Event()

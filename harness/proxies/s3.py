@@ -1,4 +1,4 @@
-"""A fault proxy before an S3 server, on loopback only.
+"""A fault proxy before an S3 server, on loopback unless it is told another address.
 
 It understands HTTP: it knows calls from bytes, and the reads of one object from other calls. Every
 caller has a port of its own (`way`), so that a lever acts on one caller or on all. Left alone it
@@ -22,6 +22,7 @@ from harness.proxies.s3_levers import (
     Direction,
     DropRequests,
     Fail,
+    FailWrites,
     LeversInForce,
     LoseReplies,
     Refuse,
@@ -36,12 +37,13 @@ Kind = TypeVar("Kind", bound=S3Lever)
 class S3Proxy:
     """The ways of all callers to one S3 server, in one thread."""
 
-    def __init__(self, endpoint: str) -> None:
-        """``endpoint``: where the server is, as ``http://127.0.0.1:8333``."""
+    def __init__(self, endpoint: str, *, host: str = LOOPBACK) -> None:
+        """``endpoint``: where the server is, as ``http://127.0.0.1:8333``; ``host``: where callers
+        find the proxy."""
         self.lead_to(endpoint)
         self._levers = LeversInForce()
         self._ways: dict[str, str] = {}
-        self._thread = LoopThread("s3-proxy")
+        self._thread = LoopThread("s3-proxy", host)
 
     def lead_to(self, endpoint: str) -> None:
         """All ways end at this server from now on."""
@@ -73,6 +75,10 @@ class S3Proxy:
     def fail(self, status: int = 503, caller: str | None = None) -> S3Lever:
         """Answer with an error in S3's form; the server sees nothing (`errors_answered`)."""
         return self._pull(Fail(self._thread, _callers(caller), status=status))
+
+    def fail_writes(self, like: str) -> S3Lever:
+        """Answer writes of objects with a key like this with an error (`writes_failed`)."""
+        return self._pull(FailWrites(self._thread, like=like))
 
     def lose_replies(self, caller: str | None = None, times: int | None = None) -> S3Lever:
         """Let calls be carried out, throw their replies away and reset (`replies_dropped`)."""
@@ -111,7 +117,7 @@ class S3Proxy:
             await Connection(caller, self._levers, lambda: self._server, reader, writer).serve()
 
         server = await self._thread.listen(serve)
-        return f"http://{LOOPBACK}:{server.sockets[0].getsockname()[1]}"
+        return f"http://{self._thread.host}:{server.sockets[0].getsockname()[1]}"
 
 
 def _callers(caller: str | None) -> frozenset[str] | None:

@@ -39,6 +39,7 @@ from harness.proxies.s3_levers import (
     Direction,
     DropRequests,
     Fail,
+    FailWrites,
     LeversInForce,
     LoseReplies,
     Refuse,
@@ -97,7 +98,7 @@ class Connection:
                 await asyncio.wait_for(slow.released.wait(), slow.seconds)
         self._break_if(Refuse)
         self._break_if(DropRequests)
-        fail = self._levers.first(Fail, self._caller)
+        fail = self._levers.first(Fail, self._caller) or self._unwritten(request)
         if fail is None:
             return await self._forward(request)
         fail.act()
@@ -107,6 +108,13 @@ class Connection:
         parting = (("Connection", "close"),) if waits else ()
         await self._send(s3_error(fail.status, FAILURES[fail.status], request, parting))
         return request.keep_alive and not waits
+
+    def _unwritten(self, request: Request) -> FailWrites | None:
+        if request.method not in ("PUT", "POST"):
+            return None
+        _, key = object_of(request)
+        failing = self._levers.all(FailWrites, self._caller)
+        return next((each for each in failing if each.is_of(key)), None)
 
     def _break_if(self, kind: type[S3Lever]) -> None:
         lever = self._levers.first(kind, self._caller)

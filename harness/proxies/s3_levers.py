@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from fnmatch import fnmatch
 from typing import ClassVar, TypeVar
 
 from harness.proxies.thread import LoopThread, ProxyLever
@@ -82,6 +83,21 @@ class Fail(S3Lever):
             raise ValueError(f"not an answer of S3: {status}; it is one of {sorted(FAILURES)}")
         super().__init__(thread, callers)
         self.status = status
+
+
+class FailWrites(S3Lever):
+    """Objects with a key like this are not written; the caller is told so. Others are."""
+
+    what = "writes_failed"
+    status = 503
+
+    def __init__(self, thread: LoopThread, *, like: str) -> None:
+        super().__init__(thread, None)
+        self._like = like
+
+    def is_of(self, key: str) -> bool:
+        """Whether this object is one of them."""
+        return fnmatch(key, self._like)
 
 
 class LoseReplies(S3Lever):

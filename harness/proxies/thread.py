@@ -27,7 +27,9 @@ _ORDER_S = 10.0
 class LoopThread:
     """A loop in a thread; it ends with every server and task that was started in it."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, host: str = LOOPBACK) -> None:
+        """``host`` is the address of this machine at which its servers listen."""
+        self.host = host
         self._loop = asyncio.new_event_loop()
         self._servers: list[asyncio.Server] = []
         self._connections: list[asyncio.Task[None]] = []
@@ -57,7 +59,7 @@ class LoopThread:
             raise LabBroken("the proxy was closed") from None
 
     async def listen(
-        self, serve: Serve, hosts: str | Sequence[str] = LOOPBACK, port: int = 0
+        self, serve: Serve, hosts: Sequence[str] = (), port: int = 0
     ) -> asyncio.Server:
         """Accept connections until the thread ends. For code in the thread."""
 
@@ -66,7 +68,7 @@ class LoopThread:
             self._connections.append(task)
             task.add_done_callback(self._connections.remove)
 
-        server = await asyncio.start_server(accept, hosts, port)
+        server = await asyncio.start_server(accept, hosts or self.host, port)
         self._servers.append(server)
         return server
 

@@ -4,6 +4,7 @@ from harness.rules.catalogue import Catalogue, CatalogueError
 from harness.rules.conclusion import Brokers, Conclusion, FaultsSeen
 from harness.rules.rule import Cycles, Depth, Holds, Judge, Key, Level, Rule, Search, Status
 from harness.rules.verdict import (
+    LEGAL_PREFIX,
     Finding,
     Judged,
     Judgement,
@@ -13,6 +14,7 @@ from harness.rules.verdict import (
 )
 
 __all__ = [
+    "LEGAL_PREFIX",
     "Brokers",
     "Catalogue",
     "CatalogueError",

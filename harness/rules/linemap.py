@@ -22,13 +22,29 @@ class LineMapError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentMap:
-    """What is known about one document, without its text."""
+    """What is known about one document, without its text.
+
+    `where` is where the mapped version can be had; copies with a hash of `also_sha256` have the
+    same lines.
+    """
 
     name: str
     lines: int
     sha256: str
     descriptive: Mapping[int, str]
     rules: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    where: str = ""
+    also_sha256: tuple[str, ...] = ()
+
+    def at_line(self, line: int) -> str:
+        """Where one line of it can be read."""
+        return f"{self.where}?plain=1#L{line}" if self.where.endswith(".md") else self.where
+
+    @property
+    def file_names(self) -> tuple[str, ...]:
+        """What its file is called here, and where it was published."""
+        published = self.where.rpartition("/")[2]
+        return (f"{self.name}.md", *([published] if published.endswith(".md") else []))
 
     @property
     def open_lines(self) -> list[int]:
@@ -69,8 +85,16 @@ def _document(
             raise LineMapError(f"{name} has {count} lines; line {line} does not exist")
     if both := sorted(set(descriptive) & set(cited)):
         raise LineMapError(f"{name} lines {both} carry rules and are called descriptive")
+    also = raw.get("also_sha256", [])
+    assert isinstance(also, list)
     return DocumentMap(
-        name=name, lines=count, sha256=str(raw["sha256"]), descriptive=descriptive, rules=cited
+        name=name,
+        lines=count,
+        sha256=str(raw["sha256"]),
+        descriptive=descriptive,
+        rules=cited,
+        where=str(raw.get("where", "")),
+        also_sha256=tuple(map(str, also)),
     )
 
 

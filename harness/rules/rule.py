@@ -72,12 +72,13 @@ class Holds:
     same rows and further columns, which nobody needs as long as there are none.
     `words` tell them: clauses with the names of shown values, of which those that are null are left
     out. It is complete `within` the key that the views it reads declare, unless it names a wider
-    one.
+    one. With `among`, a view of topics, only rows about these topics are looked at.
     """
 
     table: str
     when: str
     holds: str
+    among: str = ""
     show: tuple[str, ...] = ()
     times: str = "1"
     evidence: str = ""
@@ -87,7 +88,7 @@ class Holds:
     @property
     def tables(self) -> tuple[str, ...]:
         """What it reads."""
-        return (self.table,)
+        return (self.table, self.among) if self.among else (self.table,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +147,7 @@ class Rule:
     `planned` and `unprovable` carry the reason why there is no judge (yet, or ever); `unproven` the
     reason why nothing of the reference can break it yet; `awaits` what the lab has to learn before
     it can exercise it on a running system. Recorded histories are judged by it all the same.
+    It cannot be exercised without the `requests` it names, which not every system offers.
     """
 
     id: str
@@ -169,6 +171,7 @@ class Rule:
     source: str = ""
     anomaly: str = ""
     allowed_under: tuple[str, ...] = ()
+    requests: tuple[str, ...] = ()
 
     @property
     def bad(self) -> str:

@@ -13,6 +13,9 @@ from enum import Enum
 
 from harness.rules.rule import Level, Rule
 
+LEGAL_PREFIX = "legal_prefix"
+"""Where a search found no legal order, the finding shows under this name how far one gets."""
+
 
 class Verdict(Enum):
     """Worst first."""

@@ -19,6 +19,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextvars import Context
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from fnmatch import fnmatch
 from types import MappingProxyType
 from typing import Generic, NoReturn, TypeVar
 
@@ -60,6 +61,7 @@ class Condition:
     life: Process | None = None  # every life of it
     since_life: int = 0  # the first life of a node that it hits
     calls: frozenset[str] | None = None  # every call
+    like: str | None = None  # every key; else those of objects that are called so
     trouble: Trouble | None = None
     in_turn: tuple[Trouble, ...] = ()  # the troubles of one effect after the other
     slower_ns: int = 0
@@ -82,6 +84,7 @@ class Condition:
             and self.life in (None, process)
             and self.since_life <= process.life
             and (self.calls is None or effect.call in self.calls)
+            and (self.like is None or fnmatch(str(effect.args.get("key", "")), self.like))
         )
 
     def hit(self) -> None:

@@ -9,6 +9,7 @@ observer: the nemesis does that.
     disk_full, sync_failing     writes_without_room, syncs_failed
     disk_slow, disk_failing     calls_delayed, calls_failed
     refuse, fail, disturb       refusals, errors_answered, calls_given_up
+    fail_writes                 writes_failed
     slow, lose_replies          calls_delayed, replies_dropped
     drop_requests, hold_calls   requests_dropped, requests_held
     kill_service                calls_broken
@@ -155,6 +156,12 @@ class SimLevers:
         lasting = LASTING if port == "control_plane" else ()
         condition = self._calls(port, node, trouble=Trouble.BROKEN, in_turn=lasting)
         return self.impose("errors_answered", condition)
+
+    def fail_writes(self, port: str, like: str) -> SimLever:
+        """It writes no object with a key like this, and says so; it does everything else."""
+        writes = frozenset({"put", "put_if_absent"})
+        condition = Condition(port=port, calls=writes, like=like, trouble=Trouble.BROKEN)
+        return self.impose("writes_failed", condition)
 
     def disturb(self, port: str, node: str | None = None, *, times: int | None = None) -> SimLever:
         """It gives up on calls for reasons that pass, one after the other, and has done nothing."""

@@ -52,7 +52,9 @@ class Adapter:
             return "it has no bootstrap address"
         protocol = str(sut.client.get("security.protocol", PLAINTEXT))
         if protocol.upper() != PLAINTEXT:
-            return f"the raw client speaks {PLAINTEXT} only, and its clients need {protocol}"
+            return (
+                f"an address that needs {protocol} cannot be judged yet: the lab speaks {PLAINTEXT}"
+            )
         return None
 
     def check_world(self, sut: Sut, world: str) -> None:

@@ -43,11 +43,8 @@ def apache_kafka_sut(*, version: str = VERSION) -> Sut:
 register(
     Adapter(
         name="reference",
-        worlds=("process", "sim"),
-        elsewhere={
-            "docker": "{sut} has no image yet: only apache-kafka is started in docker",
-            "external": _STARTED,
-        },
+        worlds=("process", "sim", "docker"),
+        elsewhere={"external": _STARTED},
         starts=frozenset({BROKERS, CONTROL_PLANE, OBJECT_STORE}),
         by_our_reading=True,
         built_in=reference_sut,

@@ -79,12 +79,13 @@ class Waiver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """The built-in system: which control plane (None: the world's own), which mutants, and how far
-    the lab may reach into it."""
+    """The built-in system: which control plane (None: the world's own), which mutants, how far the
+    lab may reach into it, and which versions of which requests it is taken to offer (None: all)."""
 
     control_plane: str | None = None
     mutants: tuple[str, ...] = ()
     levers: str = ALL
+    offered: Mapping[int, tuple[int, int]] | None = field(default=None, hash=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import bench
-from harness.cli.benches import broker, broker_3, kafka
+from harness.cli.benches import broker, broker_3, kafka, tiered
 from harness.cli.benches.measured import Measured
 from harness.cli.benches.traffic import Load
 from harness.deployments.apache_kafka.jars import KafkaUnavailable
@@ -36,6 +36,19 @@ def test_three_brokers_are_measured_with_acks_all(tmp_path: Path) -> None:
 
     assert len(rows) == len(HALVES)
     assert all("3 brokers" in row.row and row.ratio > 0 for row in rows)
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_a_remote_tier_is_measured_against_its_store(tmp_path: Path) -> None:
+    rows = list(tiered.measure(tmp_path, Load(messages=20_000)))
+
+    assert [row.row for row in rows] == [
+        f"{what} {store}"
+        for store in ("a folder", "SeaweedFS")
+        for what in ("copy to", "read from")
+    ]
+    assert all(row.ratio > 0 for row in rows)
 
 
 @pytest.mark.foreign

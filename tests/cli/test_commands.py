@@ -147,7 +147,9 @@ def test_the_output_of_the_command_is_the_golden_one(
     if os.environ.get("TIDEMARK_GOLDEN") == "write":
         golden.write_text(shown, encoding="utf-8")
     assert shown == golden.read_text(encoding="utf-8")
-    assert max(map(len, shown.splitlines()[1:])) <= 100
+    # An address stays in one piece, so that it can be copied.
+    lines = [line for line in shown.splitlines()[1:] if "https://" not in line]
+    assert max(map(len, lines)) <= 100
 
 
 def test_the_readme_shows_what_the_command_prints() -> None:

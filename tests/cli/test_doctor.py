@@ -176,3 +176,15 @@ def test_available_memory_is_what_the_kernel_would_give(tmp_path: Path):
     meminfo.write_text("MemTotal: 9000000 kB\nMemAvailable:    5000000 kB\n")
 
     assert doctor.available_memory_gb(meminfo) == pytest.approx(5.12)
+
+
+def test_what_cuts_links_between_containers_is_told(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: f"/sbin/{name}")
+    monkeypatch.setattr(doctor.os, "geteuid", lambda: 1000)
+    assert doctor.look_at_docker_cuts().found.startswith("iptables, inside each container")
+
+    monkeypatch.setattr(doctor.os, "geteuid", lambda: 0)
+    assert doctor.look_at_docker_cuts().found == "nsenter and iptables, as root"
+
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
+    assert doctor.look_at_docker_cuts().state is State.MISSING

@@ -99,6 +99,16 @@ def test_what_is_left_is_a_history_that_shows_the_same(
     assert told["finding"] in [one["type"] for one in found["anomalies"]]
 
 
+def test_a_judged_run_is_shrunk_to_what_it_failed(tmp_path: Path, tidemark: Command) -> None:
+    mutant = "conformance.mutants.boundary:equal-epoch-moves-the-boundary"
+    options = f"--world sim --engine inline --rounds 0 --mutant {mutant}".split()
+    assert tidemark("certify", "--rule", "MIG-021", *options)[0] == 1
+
+    _, out, _ = tidemark("shrink", "1", "--json")
+
+    assert json.loads(out)["rule"] == "MIG-021"
+
+
 def test_a_spent_budget_is_told(tmp_path: Path, tidemark: Command) -> None:
     path = written("console.log", tmp_path)
     _, out, _ = tidemark("shrink", path, "--budget", "3")

@@ -255,3 +255,16 @@ def test_every_marker_of_a_suite_is_registered():
     registered = {line.split(":")[0].split("(")[0] for line in lines}
 
     assert {suite.marker for suite in SUITES if suite.marker} <= registered
+
+
+def test_without_an_engine_the_tests_in_containers_are_refused_or_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    root = project(tmp_path, tests__a=f"{MARK}docker {MARK}slow")
+    monkeypatch.setattr(testing, "engine_missing", lambda: "no Docker engine answers here.")
+
+    assert names(testing.with_engine(select(("all",), root), ("all",))) == ["lint", "unit", "slow"]
+    assert capsys.readouterr().out == "left out: docker: no Docker engine answers here.\n"
+    with pytest.raises(EmptySelection, match="cannot be run: no Docker engine"):
+        testing.with_engine(select(("docker",), root), ("docker",))
+    assert names(testing.with_engine(select((), root), ())) == ["lint", "unit"]

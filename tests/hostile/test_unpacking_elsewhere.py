@@ -144,6 +144,28 @@ def test_a_leader_that_is_deposed_while_it_unpacks_appends_nothing(tmp_path: Pat
     run(tmp_path, scenario)
 
 
+def test_what_is_meant_for_one_epoch_is_not_appended_in_the_next_of_the_same_leader(
+    tmp_path: Path,
+) -> None:
+    """Another broker may have led in between, and decided otherwise."""
+
+    async def scenario(partition: LogicalPartition, workers: HeldWorkers) -> None:
+        long = asyncio.create_task(partition.append(LONG, acks=1, leader_epoch=1))
+        while not workers.asked:
+            await asyncio.sleep(0)
+        await taken(partition, led_by(ME, 3))
+        workers.go.set()
+        for late in (long, partition.append(PLAIN, acks=1, leader_epoch=1)):
+            with pytest.raises(KafkaError) as refused:
+                await late
+            assert refused.value.code is ErrorCode.not_leader_or_follower
+        assert log_of(partition).log_end_offset == 0
+        await partition.append(PLAIN, acks=1, leader_epoch=3)
+        assert log_of(partition).log_end_offset == 1
+
+    run(tmp_path, scenario)
+
+
 def test_a_search_by_time_unpacks_by_a_worker_too(tmp_path: Path) -> None:
     async def scenario(partition: LogicalPartition, workers: HeldWorkers) -> None:
         long = await begun(partition, workers)

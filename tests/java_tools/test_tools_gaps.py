@@ -14,8 +14,7 @@ pytestmark = pytest.mark.foreign
 TOOLS = "org.apache.kafka.tools"
 GAPS = {
     "LIST_GROUPS": (f"{TOOLS}.consumer.group.ConsumerGroupCommand", "--list"),
-    "FIND_COORDINATOR": (f"{TOOLS}.consumer.ConsoleConsumer", "--topic", "any", "--group", "g"),
-    "LIST_TRANSACTIONS": (f"{TOOLS}.TransactionsCommand", "list"),
+    "JOIN_GROUP": (f"{TOOLS}.consumer.ConsoleConsumer", "--topic", "any", "--group", "g"),
     "DESCRIBE_QUORUM": (f"{TOOLS}.MetadataQuorumCommand", "describe", "--status"),
     "UPDATE_FEATURES": (f"{TOOLS}.FeatureCommand", "disable", "--feature", "group.version"),
     "DESCRIBE_ACLS": (f"{TOOLS}.AclCommand", "--list"),

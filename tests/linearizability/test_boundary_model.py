@@ -214,7 +214,7 @@ def test_the_explanation_tells_what_would_have_been_answered() -> None:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=settings().max_examples, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(1, 60), st.integers(1, 6))
 def test_what_a_lawful_control_plane_answers_is_linearizable_whatever_gets_lost(
     chance: random.Random, operations: int, clients: int
@@ -251,7 +251,7 @@ def spoilt(chance: random.Random, rows: list[Row]) -> list[Row]:
     return [*rows[:place], changed, *rows[place + 1 :]]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=3 * settings().max_examples // 2, deadline=None)
 @given(
     st.randoms(use_true_random=False),
     st.integers(2, 8),

@@ -58,7 +58,7 @@ def test_a_value_can_be_read_again_as_often_as_it_was_written(count: int) -> Non
 
 @pytest.mark.parametrize("name", MODELS)
 def test_many_lost_operations_are_judged_as_trying_every_order_does(name: str) -> None:
-    @settings(max_examples=250, deadline=None)
+    @settings(max_examples=settings().max_examples, deadline=None)
     @given(st.integers(0, 2**32))
     def compare(seed: int) -> None:
         chance, operations = random.Random(seed), []

@@ -29,6 +29,7 @@ def test_a_key_that_is_in_order_still_reports_how_much_was_searched() -> None:
             "operations": 2,
             "explored": 2,
             "explanation": "3 operations have a legal order.",
+            "prefix": [0, 2],
         }
     ]
 

@@ -100,7 +100,7 @@ def agree(operations: list[Operation], model: Model) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_search_says_what_trying_every_order_says(name: str) -> None:
-    @settings(max_examples=500, deadline=None)
+    @settings(max_examples=2 * settings().max_examples, deadline=None)
     @given(histories(name))
     def compare(operations: list[Operation]) -> None:
         agree(operations, MODELS[name])
@@ -108,7 +108,7 @@ def test_the_search_says_what_trying_every_order_says(name: str) -> None:
     compare()
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=2 * settings().max_examples, deadline=None)
 @given(st.integers(0, 2**32))
 def test_crowds_of_writers_hide_each_other_as_trying_every_order_says(seed: int) -> None:
     chance = random.Random(seed)
@@ -130,7 +130,7 @@ def test_crowds_of_writers_hide_each_other_as_trying_every_order_says(seed: int)
     agree(operations, REGISTER)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=3 * settings().max_examples // 2, deadline=None)
 @given(st.integers(0, 2**32))
 def test_crowds_of_appenders_leave_the_strings_that_trying_every_order_allows(seed: int) -> None:
     chance, held, operations = random.Random(seed), "", []
@@ -157,7 +157,7 @@ def test_crowds_of_appenders_leave_the_strings_that_trying_every_order_allows(se
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_small_budget_gives_no_verdict_or_the_right_one(name: str) -> None:
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=settings().max_examples, deadline=None)
     @given(histories(name), st.integers(0, 12))
     def compare(operations: list[Operation], budget: int) -> None:
         hurried = by_both_walks(operations, MODELS[name], budget_states=budget)

@@ -165,7 +165,7 @@ def ended_badly(
 
 def kfk_093(log: Log) -> Iterator[Case]:
     """While no fault is in force, a well-formed request is answered."""
-    for phase in peaceful(log, "converge", "progress"):
+    for phase in peaceful(log, "converge", "progress", "asked-again"):
         groups: dict[Hashable, list[Op]] = defaultdict(list)
         for op in within(log, phase):
             if op.f in REQUESTS:
@@ -176,7 +176,7 @@ def kfk_093(log: Log) -> Iterator[Case]:
 def kfk_094(log: Log) -> Iterator[Case]:
     """While no fault is in force, no request is refused for longer than the bound."""
     sends = {id(op): append for append in log.appends for op in append.attempts}
-    for phase in peaceful(log, "converge", "progress"):
+    for phase in peaceful(log, "converge", "progress", "asked-again"):
         groups: dict[Hashable, list[Op]] = defaultdict(list)
         for op in within(log, phase):
             nothing_said = not op.ok and error(op) in (None, "UNREADABLE_ANSWER")

@@ -129,11 +129,11 @@ def logs_of(history: History) -> list[Log]:
         elif op.f == "produce":
             adrift[op.asked.get("topic")] |= {record[0] for record in op.asked["records"]}
     logs = list(found.values())
+    windows, phases = windows_of(history), phases_of(history)
+    transactions = [op for op in ops if op.f == "end_txn"]
     for (topic, _), log in found.items():
         log.adrift = adrift[topic]
-        log.windows = windows_of(history)
-        log.phases = phases_of(history)
-        log.transactions = [op for op in ops if op.f == "end_txn"]
+        log.windows, log.phases, log.transactions = windows, phases, transactions
         log.everywhere = logs
         log.appends = list(_appends(log.ops))
         log.reads = list(_reads(log.ops))

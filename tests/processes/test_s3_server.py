@@ -145,7 +145,7 @@ def test_a_server_that_cannot_start_shows_its_log(
     broken = tmp_path / "weed"
     broken.write_text("#!/bin/sh\necho no such luck\nexit 1\n")
     broken.chmod(0o755)
-    monkeypatch.setattr(s3_server, "_binary", lambda: str(broken))
+    monkeypatch.setattr(s3_server, "server_binary", lambda: str(broken))
     with pytest.raises(LabBroken, match="no such luck"):
         SeaweedServer().start()
 

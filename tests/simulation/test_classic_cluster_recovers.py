@@ -1,4 +1,4 @@
-"""What once kept a replica out of the ISR for ever, found by the classic machine."""
+"""What once kept a replica out of the ISR, or a partition without a leader, for ever."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from harness.deployments.simulated_cluster import CONTROLLER_PORT, SimulatedClus
 from harness.simulation.simulation import Simulation
 from reference_impl.kafka.apis import BROKER_REGISTRATION
 from reference_impl.kafka.client import Peer
+from reference_impl.kafka.errors import ErrorCode
 from reference_impl.ports import Address
 
 pytestmark = pytest.mark.sim
@@ -112,6 +113,23 @@ def test_a_broker_registers_again_when_an_earlier_life_was_taken_for_the_latest(
         made.sim.run(_register_an_earlier_life(made, 2))
 
         cut.release()
+        made.sim.advance(5.0)
+        assert made.isr() == [1, 2, 3]
+
+
+def test_a_leader_whose_disk_failed_hands_over_until_it_is_started_again() -> None:
+    with cluster() as made:
+        failing = made.sim.levers.disk_failing(broker_name(1))
+        sent = made.ask(lambda client: produce(client, TP, records=[("a", 1)], acks=-1))
+        assert sent.fields["error"] == int(ErrorCode.kafka_storage_error)
+        failing.release()
+        made.sim.advance(2.0)
+        leader = made.ask(lambda client: leadership(client, TP, timeout_s=1.0), 2).leader
+        assert leader in (2, 3)
+        sent = made.ask(lambda client: produce(client, TP, records=[("b", 1)], acks=-1), leader)
+        assert sent.fields["error"] == 0
+        made.sim.kill(broker_name(1))
+        made.sim.start(broker_name(1))
         made.sim.advance(5.0)
         assert made.isr() == [1, 2, 3]
 

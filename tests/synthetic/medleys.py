@@ -7,6 +7,7 @@ another's faults, and whatever is found is found at a line of one of them.
 from __future__ import annotations
 
 import tempfile
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -41,7 +42,7 @@ class Medley:
 
     def owner(self, line: int) -> tuple[int, int]:
         """Which history a line belongs to, and which line of it that is."""
-        number = max(at for at, first in enumerate(self.firsts) if first <= line)
+        number = bisect_right(self.firsts, line) - 1
         return number, line - self.firsts[number]
 
 
@@ -53,10 +54,11 @@ def medley(histories: Sequence[Simulated]) -> Medley:
         own = history.events
         shift = now - min(event["time"] for event in own)
         firsts.append(len(events))
-        events += [_renamed(event, f"h{number}", processes, shift) for event in own]
-        events += _healed(events[firsts[-1] :])
-        processes = 1 + max((event.get("process", 0) for event in events), default=0)
-        now = max(event["time"] for event in events) + GAP_NS
+        new = [_renamed(event, f"h{number}", processes, shift) for event in own]
+        new += _healed(new)
+        events += new
+        processes = 1 + max(event.get("process", processes - 1) for event in new)
+        now = max(now, *(event["time"] + GAP_NS for event in new))
     return Medley([{**event, "index": at} for at, event in enumerate(events)], firsts)
 
 

@@ -7,6 +7,7 @@ it started, Java among them. The baseline reads the same lines with DuckDB and c
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -25,7 +26,7 @@ from harness.processes.java import find_java
 from spark_checkers.engine import open_engine
 from spark_checkers.judge_history import judge_history
 
-LINES = 1_000_000
+MILLION = 1_000_000
 FEW = 10_000
 LOGS = 32
 COUNTED = "duckdb"
@@ -46,12 +47,9 @@ class Cost:
 
 def measure(folder: Path) -> Iterator[Measured]:
     """Lines a second, by the clock and by CPU, and peak memory."""
-    history = recorded(folder / "many", LINES)
-    counted = _apart(COUNTED, history, folder)
-    yield from _rates(f"pipeline {LINES // 1_000_000}M inline", history, folder, "inline", counted)
+    yield from measure_case(folder, 1)
     if find_java() is None:
         return
-    yield from _rates(f"pipeline {LINES // 1_000_000}M spark", history, folder, "spark", counted)
     few = recorded(folder / "few", FEW)
     counted_few = _apart(COUNTED, few, folder)
     seen = _apart("spark", few, folder)
@@ -64,6 +62,17 @@ def measure(folder: Path) -> Iterator[Measured]:
     )
 
 
+def measure_case(folder: Path, millions: int) -> Iterator[Measured]:
+    """A history of so many millions of lines, on both engines."""
+    lines = millions * MILLION
+    history = recorded(folder / "many", lines)
+    counted = _apart(COUNTED, history, folder)
+    for engine in ENGINES if find_java() is not None else ENGINES[:1]:
+        seen = _apart(engine, history, folder)
+        shutil.rmtree(folder / f"tables-{engine}")
+        yield from _rates(f"pipeline {millions}M {engine}", lines, seen, counted)
+
+
 def recorded(folder: Path, lines: int) -> Path:
     """A sealed history of so many lines."""
     run_ = Run.create(folder, run="bench", sut="bench", world="process", seed=1)
@@ -73,14 +82,11 @@ def recorded(folder: Path, lines: int) -> Path:
     return run_.seal().path
 
 
-def _rates(
-    name: str, history: Path, folder: Path, engine: str, counted: Cost
-) -> Iterator[Measured]:
-    seen = _apart(engine, history, folder)
+def _rates(name: str, lines: int, seen: Cost, counted: Cost) -> Iterator[Measured]:
     baseline = "DuckDB reading and counting the lines"
     rates = (
-        ("", "lines/s", LINES / seen.wall_s, LINES / counted.wall_s),
-        (", CPU", "lines/CPU-s", LINES / seen.cpu_s, LINES / counted.cpu_s),
+        ("", "lines/s", lines / seen.wall_s, lines / counted.wall_s),
+        (", CPU", "lines/CPU-s", lines / seen.cpu_s, lines / counted.cpu_s),
         (", peak", "MB", seen.peak_mb, counted.peak_mb),
     )
     for what, unit, rate, baseline_rate in rates:

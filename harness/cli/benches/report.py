@@ -1,0 +1,154 @@
+"""The page of a large run: how fast it is drawn, how big it is, how much memory it takes.
+
+Operations come from the generator of log histories, repeated in time until there are enough. Each
+size is drawn in a process of its own. The baseline reads the outcomes of all operations with pandas
+and counts them: what any view has to do at least.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+
+from conformance.catalogue import CATALOGUE
+from harness.cli.benches.costs import peak_mb
+from harness.cli.benches.measured import Measured, timed
+from harness.cli.views import write_html
+from harness.history import Run, open_run
+from harness.history.plan import RunPlan
+from harness.rules import Conclusion, Finding, Judged, Judgement, RuleResult, Verdict
+from spark_checkers.synthetic import write_bulk
+
+MILLION = 1_000_000
+SIZES = (1, 10)
+"""In millions of operations."""
+_DRAWN_ROWS = MILLION
+_TIMES = ("began", "ended", "answered", "invoked_ns", "completed_ns")
+_INDICES = ("op", "completion")
+_GROWING = ("ops", "responses")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """What drawing cost."""
+
+    operations: int
+    counted_s: float
+    drawn_s: float
+    before_mb: float
+    peak_mb: float
+    page_kb: float
+    tables_kb: float
+
+
+def measure(folder: Path) -> Iterator[Measured]:
+    """Operations a second, the peak of memory, the size of the page."""
+    once = folder / "once"
+    write_bulk(once, _DRAWN_ROWS, 32)
+    for millions in SIZES:
+        run = folder / f"run-{millions}"
+        _repeat(once, run, millions * MILLION)
+        with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as apart:
+            seen = apart.submit(draw, str(run)).result()
+        yield from _measured(f"report {millions}M", seen)
+        shutil.rmtree(run)
+
+
+def _measured(name: str, seen: Drawn) -> Iterator[Measured]:
+    yield Measured(
+        row=name,
+        unit="ops/s",
+        rate=seen.operations / seen.drawn_s,
+        baseline="counted by pandas",
+        baseline_rate=seen.operations / seen.counted_s,
+    )
+    yield Measured(
+        row=f"{name} memory",
+        unit="MB",
+        rate=seen.peak_mb,
+        baseline="before it",
+        baseline_rate=seen.before_mb,
+    )
+    yield Measured(
+        row=f"{name} page",
+        unit="kB",
+        rate=seen.page_kb,
+        baseline="its tables",
+        baseline_rate=seen.tables_kb,
+    )
+
+
+def draw(folder: str) -> Drawn:
+    """Draw the page of a run with one finding in its middle."""
+    run = Path(folder)
+    tables = open_run(run).tables
+
+    def count() -> None:
+        for part in tables.parts("ops", ["clock", "type"]):
+            part.groupby(["clock", "type"]).size()
+
+    counted_s = timed(count)
+    operations = tables.rows("ops")
+    before = peak_mb()
+    middle = tables.read("ops", ["op"]).op.iloc[operations // 2]
+    conclusion = _conclusion(int(middle))
+    page = run / "report.html"
+    drawn_s = timed(lambda: write_html(run, conclusion, page))
+    return Drawn(
+        operations=operations,
+        counted_s=counted_s,
+        drawn_s=drawn_s,
+        before_mb=before,
+        peak_mb=peak_mb(),
+        page_kb=page.stat().st_size / 1000,
+        tables_kb=sum(path.stat().st_size for path in (run / "tables").iterdir()) / 1000,
+    )
+
+
+def _conclusion(op: int) -> Conclusion:
+    rule = CATALOGUE["KFK-030"]
+    finding = Finding(rule=rule.id, op=op, topic=None, partition=None, seen="", at_s=0.0)
+    result = RuleResult(rule=rule.id, exercised=1, violations=1, findings=(finding,))
+    judged = Judged(rule=rule, verdict=Verdict.FAIL, reason="a row of the bench", result=result)
+    return Conclusion(
+        header={"sut": "bulk", "sut_version": "1", "world": "bench", "seed": 1},
+        plan=RunPlan(rules=(rule.id,)),
+        judgement=Judgement(judged=(judged,), complete=True, events=0, sha256=""),
+        verdict=Verdict.FAIL,
+        headline="NOT CONFORMANT",
+        certified=False,
+        rules_sha256="",
+    )
+
+
+def _repeat(once: Path, run: Path, operations: int) -> None:
+    """The tables once more and once more, later each time, until there are so many operations."""
+    Run.create(run, run="bench", sut="bulk", world="import").seal()
+    shutil.copytree(once, run / "tables", copy_function=shutil.copy)  # newer than the history
+    ops = parquet.read_table(once / "ops.parquet", columns=["op", "completion", "answered"])
+    times = -(-operations // ops.num_rows)
+    step = 1 + int(pc.max(ops["completion"]).as_py() or pc.max(ops["op"]).as_py())
+    span = 1 + int(pc.max(ops["answered"]).as_py())
+    for name in _GROWING:
+        whole = parquet.read_table(once / f"{name}.parquet")
+        with parquet.ParquetWriter(run / "tables" / f"{name}.parquet", whole.schema) as writer:
+            for number in range(times):
+                writer.write_table(_shifted(whole, number * step, number * span))
+
+
+def _shifted(table: pa.Table, indices: int, time: int) -> Any:
+    for name in table.column_names:
+        by = indices if name in _INDICES else time if name in _TIMES else 0
+        if by:
+            place = table.column_names.index(name)
+            table = table.set_column(place, table.schema.field(name), pc.add(table[name], by))
+    return table

@@ -1,0 +1,51 @@
+"""Ctrl-C ends `check` with a sentence, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.cli.benches.pipeline import recorded
+from harness.processes.java import java_home_for_spark
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("engine", ["inline", pytest.param("spark", marks=pytest.mark.spark)])
+def test_it_says_how_to_go_on(tmp_path: Path, engine: str) -> None:
+    history = recorded(tmp_path / "run", 30_000)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    given = {"PYTHONPATH": str(ROOT), "TMPDIR": str(scratch), "TIDEMARK_CALLED_AS": "tidemark"}
+    if engine == "spark":
+        given["JAVA_HOME"] = str(java_home_for_spark())
+    command = [sys.executable, "-m", "harness.cli", "check", str(history), "--engine", engine]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env=os.environ | given,
+    ) as check:
+        while not any(scratch.glob("tidemark-check-*")) and check.poll() is None:
+            time.sleep(0.01)
+        check.send_signal(signal.SIGINT)
+        _, told = check.communicate(timeout=100)
+
+    assert (check.returncode, told) == (
+        130,
+        (
+            f"tidemark: stopped; what is recorded at {history} is as it was\n"
+            f"tidemark: `tidemark check {history}` begins again\n"
+        ),
+    )
+    assert [*scratch.glob("tidemark-*")] == []
+    with pytest.raises(ProcessLookupError):
+        os.killpg(check.pid, 0)
