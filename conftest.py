@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-for _setting in ("TIDEMARK_RUNS", "TIDEMARK_DESIGNS"):
+for _setting in ("TIDEMARK_RUNS", "TIDEMARK_DESIGNS", "TIDEMARK_CALLED_AS"):
     os.environ.pop(_setting, None)
 
 pytest_plugins = ["conformance.plugin", "harness.time_limit", "pytester"]

@@ -96,19 +96,25 @@ def test_a_shim_with_nothing_behind_it_is_no_newer_python(tmp_path: Path):
 def test_a_ready_environment_is_entered_at_once(clone: Path, monkeypatch: pytest.MonkeyPatch):
     script = load(clone / "tidemark")
     monkeypatch.setattr(sys, "argv", ["tidemark", "check", "run 7"])
-    entered: list[list[str]] = []
-    monkeypatch.setattr(os, "execv", lambda path, command: entered.append([path, *command]))
+    entered: list[tuple[str, list[str], str]] = []
+    monkeypatch.setattr(
+        os,
+        "execve",
+        lambda path, command, told: entered.append((path, command, told["TIDEMARK_CALLED_AS"])),
+    )
 
     script.main()
 
     python = str(clone / ".venv" / "bin" / "python")
-    assert entered == [[python, python, "-P", "-m", "harness.cli", "check", "run 7"]]
+    command = [python, "-P", "-m", "harness.cli", "check", "run 7"]
+    assert entered == [(python, command, "tidemark")]
+    assert "TIDEMARK_CALLED_AS" not in os.environ
 
 
 def test_a_failed_set_up_ends_with_its_exit_code(clone: Path, monkeypatch: pytest.MonkeyPatch):
     (clone / ".venv" / "tidemark-stamp.json").unlink()
     monkeypatch.setattr("harness.launcher.build.set_up", lambda environment: 3)
-    monkeypatch.setattr(os, "execv", lambda path, command: pytest.fail("entered all the same"))
+    monkeypatch.setattr(os, "execve", lambda *command: pytest.fail("entered all the same"))
 
     assert load(clone / "tidemark").main() == 3
 
