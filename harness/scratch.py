@@ -7,15 +7,20 @@ What has no mark is never touched, whatever it is called.
 
 The mark gets its name when it is locked already, so that there is no moment at which the folder of
 a living lab looks abandoned. Where the file system knows no locks a folder gets no mark.
+
+A folder's removal is arranged before it is made: an interrupt finds no moment at which a folder is
+there and its owner does not know of it.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import secrets
 import shutil
 import stat
 import tempfile
+import weakref
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -31,20 +36,21 @@ class ScratchFolder:
     def __init__(self, purpose: str) -> None:
         """`purpose` becomes part of its name."""
         _clear_once(tempfile.gettempdir())
-        self.path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{purpose}-"))
-        self._lock = _marked(self.path)
+        name = f"{PREFIX}{purpose}-{secrets.token_hex(8)}"
+        self.path = Path(tempfile.gettempdir()) / name
+        self._locks: list[int] = []
+        self._removal = weakref.finalize(self, _remove, self.path, self._locks, os.getpid())
+        self.path.mkdir(mode=0o700)
+        _mark(self.path, self._locks)
 
     @property
     def locked(self) -> bool:
         """Whether others can see that it is owned; not so where the file system knows no locks."""
-        return self._lock is not None
+        return bool(self._locks)
 
     def close(self) -> None:
         """Remove it with all that is in it; calling it twice is harmless."""
-        shutil.rmtree(self.path, ignore_errors=True)
-        lock, self._lock = self._lock, None
-        if lock is not None:
-            os.close(lock)
+        self._removal()
 
     def __enter__(self) -> Path:
         return self.path
@@ -94,8 +100,8 @@ def _clear_once(place: str) -> None:
         return  # it cannot be listed: then it cannot be cleared
 
 
-def _marked(folder: Path) -> int | None:
-    """Mark a folder as owned by this process: the descriptor that holds the lock."""
+def _mark(folder: Path, locks: list[int]) -> None:
+    """Mark a folder as owned by this process; the descriptor that holds the lock joins `locks`."""
     unnamed = folder / f"{MARK}.new"
     lock = os.open(unnamed, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -103,9 +109,17 @@ def _marked(folder: Path) -> int | None:
     except OSError:
         os.close(lock)
         unnamed.unlink()
-        return None
+        return
     os.rename(unnamed, folder / MARK)
-    return lock
+    locks.append(lock)
+
+
+def _remove(folder: Path, locks: list[int], owner: int) -> None:
+    """Remove a folder and let go of its lock; a forked child leaves that to the owner."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
+        while locks:
+            os.close(locks.pop())
 
 
 def _cleared(folder: Path) -> bool:

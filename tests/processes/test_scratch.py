@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+from itertools import count
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -47,6 +49,38 @@ def test_a_folder_goes_with_its_block() -> None:
         assert folder.name.startswith(f"{PREFIX}check-")
         (folder / "inside").mkdir()
     assert not folder.exists()
+
+
+def interrupted(at: int) -> bool:
+    """Make a folder and leave it; whether there was a call of that number to interrupt."""
+    calls = count()
+
+    def interrupt(frame: FrameType, event: str, argument: object) -> None:
+        if next(calls) == at:
+            sys.setprofile(None)
+            raise KeyboardInterrupt
+
+    sys.setprofile(interrupt)
+    try:
+        with ScratchFolder("check"):
+            sys.setprofile(None)
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.setprofile(None)
+    return False
+
+
+def test_an_interrupt_at_any_call_of_its_making_leaves_no_folder(tmp_path: Path) -> None:
+    ScratchFolder("check").close()  # the first one also looks for those of others
+    left = {}
+    for at in count():
+        if not interrupted(at):
+            break
+        left[at] = [*tmp_path.iterdir()]
+
+    assert len(left) > 20
+    assert {at: folders for at, folders in left.items() if folders} == {}
 
 
 def test_that_of_a_living_lab_stays_and_that_of_a_killed_one_goes(tmp_path: Path) -> None:
