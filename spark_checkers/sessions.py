@@ -204,6 +204,25 @@ def _interrupted_as_before() -> Iterator[None]:
             signal.signal(signal.SIGINT, handler)
 
 
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """What comes to end this process waits for the end of the block. DuckDB's module aborts the
+    process where an exception meets it while it is loaded, and leaves its folders behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {one: signal.signal(one, lambda number, _: came.append(number)) for one in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if came:
+            signal.raise_signal(came[0])
+
+
 def in_a_sentence(cause: BaseException) -> str:
     """What went wrong in a task: the last line of what Python said there, or the first of Java."""
     lines = str(cause).strip().splitlines()
@@ -273,7 +292,8 @@ def _our_packages() -> Path:
 
 def duckdb_connection(memory: str = "50%") -> DuckDBPyConnection:
     """DuckDB in this process; what does not fit into so much `memory` goes to disk."""
-    import duckdb
+    with _interrupts_held():
+        import duckdb
 
     spilled = ScratchFolder("duckdb")
     connection = duckdb.connect(
