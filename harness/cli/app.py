@@ -36,6 +36,8 @@ def main() -> None:
     arguments = sys.argv[1:] or ["--help"]
     try:
         code = app(args=arguments, prog_name="tidemark", standalone_mode=False)
+        if code == 130:  # of an interrupt that no body answered: the library ends without a word
+            raise Stopped
     except typer.TyperException as mistake:
         print(f"tidemark: {mistake.format_message()}", file=sys.stderr)
         print(f"tidemark: {_help_for(arguments)}", file=sys.stderr)

@@ -108,3 +108,14 @@ def test_long_names_of_runs_stand_in_one_column(failing: Path, tidemark: Command
         shutil.copytree(failing, f"runs/{name}")
     _, out, _ = tidemark("runs")
     assert len({line.index("20") for line in out.splitlines()}) == 1
+
+
+def test_an_interrupt_that_a_command_does_not_answer_is_told(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(**_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("harness.cli.doctor.run", interrupted)
+
+    assert (left("doctor"), *capfd.readouterr()) == (130, "", "tidemark: stopped\n")
