@@ -14,15 +14,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from harness.history.frames import open_run
 from harness.history.run import HISTORY_FILE
 from harness.rules import Judged, Level, Verdict
-from reports.measures.around import Surroundings, slice_around
-from reports.measures.lines import lines_at
+from reports.measures.around import Slice, slices_around
+from reports.measures.lines import Event, lines_at
 from reports.pictured import surroundings_of
 from reports.plain import printable, scrubbed
 from reports.terminal import Where, citation, paragraph_text
@@ -49,19 +50,36 @@ SHOWN_FINDINGS = 3
 def results(view: RunView) -> Iterator[tuple[str, str]]:
     """The files of a run for a folder of Allure results: name and content."""
     yield "categories.json", json.dumps(CATEGORIES, indent=1)
-    run = surroundings_of(view, open_run(view.folder).tables)
+    near = _near_findings(view)
     for judged in view.conclusion.judgement.judged:
-        yield from _result(view, run, judged)
+        yield from _result(view, near, judged)
 
 
-def _result(view: RunView, run: Surroundings, judged: Judged) -> Iterator[tuple[str, str]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Near:
+    """What is attached to findings: slices by operation, the lines of their events."""
+
+    slices: Mapping[int, Slice]
+    events: Mapping[int, Event]
+
+
+def _near_findings(view: RunView) -> _Near:
+    run = surroundings_of(view, open_run(view.folder).tables)
+    judged = view.conclusion.judgement.judged
+    ops = [finding.op for one in judged for finding in one.result.findings[:SHOWN_FINDINGS]]
+    slices = slices_around(run, dict.fromkeys(ops, ()))
+    every = (index for one in slices.values() for index in one.indices)
+    return _Near(slices=slices, events=lines_at(view.folder / HISTORY_FILE, every))
+
+
+def _result(view: RunView, near: _Near, judged: Judged) -> Iterator[tuple[str, str]]:
     header = view.conclusion.header
     rule = judged.rule
     identity = f"{header.get('sut')} {header.get('world')} {rule.id}"
     ident = _hash(f"{identity} {view.conclusion.judgement.sha256} {header.get('started')}")
     said = paragraph_text(judged, Where.of_run(view.called, str(view.folder)))
     attachments = []
-    for name, text in _attachments(view, run, judged):
+    for name, text in _attachments(view, near, judged):
         kind = "application/json" if name.endswith(".jsonl") else "text/plain"
         source = f"{_hash(ident + name)}-attachment.{name.rpartition('.')[2]}"
         attachments.append({"name": name, "source": source, "type": kind})
@@ -118,13 +136,13 @@ def _design(view: RunView, judged: Judged) -> str:
     return view.background.published.get(rule.id, rule.source)
 
 
-def _attachments(view: RunView, run: Surroundings, judged: Judged) -> Iterator[tuple[str, str]]:
+def _attachments(view: RunView, near: _Near, judged: Judged) -> Iterator[tuple[str, str]]:
     yield "repeat.txt", f"{view.repeat(judged.rule.id)}\n"
     for finding in judged.result.findings[:SHOWN_FINDINGS]:
-        if (slice_ := slice_around(run, finding.op)) is None:
+        if (slice_ := near.slices.get(finding.op)) is None:
             continue
-        events = lines_at(view.folder / HISTORY_FILE, slice_.indices)
-        lines = [json.dumps(_plain(events[index])) for index in sorted(events)]
+        events = [near.events[index] for index in slice_.indices if index in near.events]
+        lines = [json.dumps(_plain(event)) for event in events]
         yield f"history around op {finding.op}.jsonl", "\n".join(lines) + "\n"
         told = [
             f"{one.fault} on {one.target}, {slice_.clock.at_s(one.since_ns):.3f} s,"

@@ -20,14 +20,12 @@ from reports.certificate import as_text, certificate_document, verdict_document
 from reports.html.page import page
 from reports.junit import junit
 from reports.markdown import summary
-from reports.measures.around import slice_around
 from reports.measures.lines import lines_at
-from reports.pictured import shown_findings, surroundings_of
+from reports.pictured import slices_of, surroundings_of
 from reports.plain import HIDDEN, printable, scrubbed, sounds_secret
 from reports.view import RunView
 
 LOG_BYTES = 150_000
-MOST_SLICES = 24
 _FIXED = (1980, 1, 1, 0, 0, 0)  # the same run gives the same bytes
 
 
@@ -61,13 +59,14 @@ def _files(view: RunView) -> Iterator[tuple[str, str]]:
 def _slices(view: RunView) -> Iterator[tuple[str, str]]:
     """The lines of the history around each finding, as they were recorded."""
     run = surroundings_of(view, open_run(view.folder).tables)
-    for op in list(dict.fromkeys(one.op for one in shown_findings(view.conclusion)))[:MOST_SLICES]:
-        if (slice_ := slice_around(run, op)) is None:
-            continue
+    slices = slices_of(run, view.conclusion)
+    every = (index for slice_ in slices.values() for index in slice_.indices)
+    recorded = lines_at(view.folder / HISTORY_FILE, every)
+    for op, slice_ in slices.items():
         first = min(one.op for one in slice_.operations)
         last = max(one.op for one in slice_.operations)
-        events = lines_at(view.folder / HISTORY_FILE, slice_.indices)
-        lines = [json.dumps(_clean(events[n]), ensure_ascii=False) for n in sorted(events)]
+        events = [recorded[index] for index in slice_.indices if index in recorded]
+        lines = [json.dumps(_clean(event), ensure_ascii=False) for event in events]
         yield f"slices/op-{op}-from-{first}-to-{last}.jsonl", "\n".join(lines) + "\n"
 
 

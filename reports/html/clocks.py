@@ -76,6 +76,6 @@ def _all(drawn: Pictured, anchors: Anchors) -> Markup:
     """Small runs are shown whole; of large ones only the slices have anchors."""
     if not drawn.everything:
         told = "Operations are listed in full around findings; around any other moment:"
-        return tag("p", told, " ", tag("code", drawn.around), class_="faint")
+        return tag("p", told, " ", tag("code", f"{drawn.around} OP"), class_="faint")
     figures = [slice_figure(one, anchors) for one in drawn.everything]
     return joined(folded("every operation, in order", figures))

@@ -6,19 +6,17 @@ around it in full, and the command that repeats it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from harness.rules import LEGAL_PREFIX, Finding, Holds, Judged, Level, Rule, Verdict
 from reports.html.sheet import copied, folded, row, scrolling, table
 from reports.markup import Child, Markup, tag
 from reports.measures.around import Operation, Slice
+from reports.pictured import SHOWN_PER_RULE, Pictured
 from reports.pictures.bars import LETTER, Placing, bars
 from reports.terminal import SYMBOL, WORD, citation
 from reports.view import RunView
-
-SHOWN_FINDINGS = 3
-SHOWN_SLICES = 12
 
 
 @dataclass(slots=True)
@@ -45,9 +43,7 @@ def word(verdict: Verdict) -> Markup:
     return tag("span", f"{SYMBOL[verdict]} {WORD[verdict]}", class_=f"{css(verdict)}-word")
 
 
-def finding_article(
-    judged: Judged, view: RunView, slices: Mapping[int, Slice], anchors: Anchors
-) -> Markup:
+def finding_article(judged: Judged, view: RunView, drawn: Pictured, anchors: Anchors) -> Markup:
     """One rule that did not pass: what it says, what to do, each finding with the first open."""
     rule = judged.rule
     level = "" if rule.level is Level.MAY else f" · {rule.level.value}"
@@ -57,7 +53,7 @@ def finding_article(
         facts.append(("design", tag("blockquote", quote)))
     facts += _expected(judged)
     facts.append(("because", judged.reason))
-    shown = judged.result.findings[:SHOWN_FINDINGS]
+    shown = judged.result.findings[:SHOWN_PER_RULE]
     if shown and rule.hint:
         facts.append(("look at", rule.hint))
     if caught := [m.name for m in view.background.mutants if rule.id in m.rules]:
@@ -70,7 +66,7 @@ def finding_article(
         title,
         _listed(facts),
         [
-            _finding(finding, slices.get(finding.op), anchors, open_=number == 0)
+            _finding(finding, drawn, anchors, open_=number == 0)
             for number, finding in enumerate(shown)
         ],
         tag("p", said, class_="faint") if shown and more > 0 else None,
@@ -84,13 +80,16 @@ def _listed(facts: Sequence[tuple[str, Child]]) -> Markup:
     return tag("dl", [(tag("dt", name), tag("dd", told)) for name, told in facts])
 
 
-def _finding(finding: Finding, slice_: Slice | None, anchors: Anchors, *, open_: bool) -> Markup:
+def _finding(finding: Finding, drawn: Pictured, anchors: Anchors, *, open_: bool) -> Markup:
     """What was seen, when, under which faults, and the operations around it."""
     place = "" if finding.topic is None else f" on {finding.topic}/{finding.partition}"
     when = "" if finding.at_s is None else f", {finding.at_s:.3f} s after the start"
+    slice_ = drawn.slices.get(finding.op)
     figure = None if slice_ is None else slice_figure(slice_, anchors, placing_of(finding))
     summary = tag("summary", f"op {finding.op}{place}{when}")
-    return tag("details", summary, _listed(_seen(finding)), figure, open=open_, class_="finding")
+    return tag(
+        "details", summary, _listed(_seen(finding, drawn)), figure, open=open_, class_="finding"
+    )
 
 
 def same_reason_article(reason: str, members: Sequence[Judged], view: RunView) -> Markup:
@@ -189,9 +188,14 @@ def _expected(judged: Judged) -> list[tuple[str, Child]]:
     return [("expected", f"{judged.rule.sentence} (a legal order of all operations exists)")]
 
 
-def _seen(finding: Finding) -> list[tuple[str, Child]]:
-    link = tag("a", f"op {finding.op}", href=f"#op-{finding.op}")
-    facts: list[tuple[str, Child]] = [("seen", [link, f": {finding.seen}"])]
+def _seen(finding: Finding, drawn: Pictured) -> list[tuple[str, Child]]:
+    """A link where its operation is drawn, else the command that shows it."""
+    name: Child = f"op {finding.op}"
+    if finding.op in drawn.slices:
+        name = tag("a", name, href=f"#op-{finding.op}")
+    facts: list[tuple[str, Child]] = [("seen", [name, f": {finding.seen}"])]
+    if finding.op in drawn.there and finding.op not in drawn.slices:
+        facts.append(("show it", copied(f"{drawn.around} {finding.op}")))
     if finding.at_s is not None:
         facts.append(("faults", ", ".join(finding.faults) or "none in force"))
     facts.append(("evidence", ["history.jsonl, index ", str(finding.op)]))

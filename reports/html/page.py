@@ -9,7 +9,6 @@ from harness.rules import Conclusion, Judged, Verdict
 from reports.html import known
 from reports.html.clocks import clock_sections
 from reports.html.findings import (
-    SHOWN_FINDINGS,
     Anchors,
     css,
     finding_article,
@@ -18,11 +17,10 @@ from reports.html.findings import (
 )
 from reports.html.sheet import copied, document, folded, row, table
 from reports.markup import Child, Markup, joined, tag
-from reports.pictured import Pictured, pictured
+from reports.pictured import OPEN, Pictured, pictured
 from reports.terminal import (
     SYMBOL,
     WORD,
-    called_as,
     citation,
     depth_told,
     remarks,
@@ -30,7 +28,6 @@ from reports.terminal import (
 )
 from reports.view import RunView
 
-_OPEN = (Verdict.FAIL, Verdict.BROKEN, Verdict.NO_PROOF, Verdict.WEAK)
 _SECTIONS = {
     "findings": "Findings",
     "happened": "What happened",
@@ -75,7 +72,7 @@ def page(view: RunView) -> str:
         "main",
         [_section(title, name, bodies[name]) for name, title in _SECTIONS.items()],
         id="main",
-        data_around=f"{called_as()} report {view.called} --around",
+        data_around=drawn.around,
     )
     said = tag("p", id="said", role="status", aria_live="polite")
     return document(title, _top(view), tag("div", _side(conclusion), main, class_="shell"), said)
@@ -169,12 +166,12 @@ def _side(conclusion: Conclusion) -> Markup:
 
 def _findings(view: RunView, drawn: Pictured, anchors: Anchors) -> Child:
     judged = view.conclusion.judgement.judged
-    bad = [one for verdict in _OPEN for one in judged if one.verdict is verdict]
+    bad = [one for verdict in OPEN for one in judged if one.verdict is verdict]
     if not bad:
         return tag("p", f"{SYMBOL[Verdict.PASS]} Nothing contradicts the rules that were judged.")
     alike = unproven_alike(judged)
     alone = [one for one in bad if one not in alike.get(one.reason, ())]
-    told = [finding_article(one, view, drawn.slices, anchors) for one in alone]
+    told = [finding_article(one, view, drawn, anchors) for one in alone]
     return told + [same_reason_article(why, members, view) for why, members in alike.items()]
 
 
@@ -203,7 +200,7 @@ def _count(members: Sequence[Judged], verdict: Verdict) -> int:
 
 def _rule(judged: Judged) -> Markup:
     rule = judged.rule
-    told_above = judged.verdict in _OPEN
+    told_above = judged.verdict in OPEN
     exercised = f"{judged.result.exercised:,} cases"
     reason = f" · {judged.reason}" if judged.reason else ""
     link = joined(" · ", tag("a", "finding", href=f"#rule-{rule.id}")) if told_above else None
@@ -261,4 +258,4 @@ def _limits(conclusion: Conclusion) -> Child:
     return tag("ul", listed, unseen) if listed or unseen else tag("p", "None is known.")
 
 
-__all__ = ["SHOWN_FINDINGS", "duration", "page"]
+__all__ = ["duration", "page"]

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from harness.history.frames import Frames, Where
+from harness.history.frames import Frames
 from harness.history.recorder import FIRST_CLIENT_ID
 from reports.measures.clocks import Clock
 from reports.measures.events import FaultWindow, LeaderChange
@@ -123,8 +123,46 @@ def slice_around(
     also: Sequence[int] = (),
 ) -> Slice | None:
     """The slice around an operation, with those `also` named; None if it is not there."""
-    columns = [*_COLUMNS]
-    found = run.tables.read("ops", columns, [("op", "==", op)])
+    rows = _rows_near(
+        run.tables, op, partition_only=partition_only, before=before, after=after, also=also
+    )
+    return None if rows is None else _slice(run, rows, lines_at(run.history, rows.indices))
+
+
+def slices_around(run: Surroundings, wanted: Mapping[int, Sequence[int]]) -> dict[int, Slice]:
+    """The slices around many operations, each with those also named; one pass over the history."""
+    near = {op: _rows_near(run.tables, op, also=also) for op, also in wanted.items()}
+    found = {op: rows for op, rows in near.items() if rows is not None}
+    events = lines_at(run.history, (index for rows in found.values() for index in rows.indices))
+    return {op: _slice(run, rows, events) for op, rows in found.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RowsNear:
+    """The rows of a slice, before their lines are read."""
+
+    op: int
+    clock: str
+    about: str
+    rows: pd.DataFrame
+    left_out: int
+
+    @property
+    def indices(self) -> list[int]:
+        return sorted({int(n) for n in (*self.rows.op, *self.rows.completion.dropna())})
+
+
+def _rows_near(
+    tables: Frames,
+    op: int,
+    *,
+    partition_only: bool = True,
+    before: int = BEFORE,
+    after: int = AFTER,
+    also: Sequence[int] = (),
+) -> _RowsNear | None:
+    """The operations next to one, in the order in which they began."""
+    found = tables.read("ops", ["op", "clock", "topic", "partition"], [("op", "==", op)])
     if not len(found):
         return None
     centre = found.iloc[0]
@@ -133,17 +171,30 @@ def slice_around(
     if partition_only and not pd.isna(centre.topic):
         where += [("topic", "==", str(centre.topic)), ("partition", "==", int(centre.partition))]
         about = f"operations on {centre.topic}/{centre.partition}"
-    near = _near(run.tables, where, op, columns, before=before, after=after, also=also)
-    indices = sorted({int(n) for n in (*near.op, *near.completion.dropna())})
-    events = lines_at(run.history, indices)
-    clock = run.clocks[str(centre.clock)]
-    operations = tuple(_operation(row, events) for row in near.itertuples(index=False))
+    order = tables.read("ops", ["op"], where).op.sort_values().reset_index(drop=True)
+    place = int(order.searchsorted(op))
+    wanted = order.iloc[max(0, place - before) : place + after + 1].tolist()
+    wanted = sorted({*map(int, wanted), *also})
+    near = tables.read("ops", [*_COLUMNS], [*where, ("op", "in", wanted)]).sort_values("op")
+    near = near[near.invoked_ns.notna()]
+    return _RowsNear(
+        op=op,
+        clock=str(centre.clock),
+        about=about,
+        rows=near,
+        left_out=len(order) - len(near),
+    )
+
+
+def _slice(run: Surroundings, near: _RowsNear, events: Mapping[int, Event]) -> Slice:
+    clock = run.clocks[near.clock]
+    operations = tuple(_operation(row, events) for row in near.rows.itertuples(index=False))
     start = min(one.invoked_ns for one in operations)
     end = max(one.completed_ns or one.invoked_ns for one in operations)
     return Slice(
         clock=clock,
-        around=op,
-        about=about,
+        around=near.op,
+        about=near.about,
         operations=operations,
         faults=tuple(
             one
@@ -155,30 +206,9 @@ def slice_around(
         leaders=tuple(
             one for one in run.leaders if one.clock == clock.name and start <= one.time_ns <= end
         ),
-        left_out=near.attrs["left_out"],
-        indices=tuple(indices),
+        left_out=near.left_out,
+        indices=tuple(near.indices),
     )
-
-
-def _near(
-    tables: Frames,
-    where: Where,
-    op: int,
-    columns: list[str],
-    *,
-    before: int,
-    after: int,
-    also: Sequence[int],
-) -> pd.DataFrame:
-    """The operations next to one, in the order in which they began."""
-    order = tables.read("ops", ["op"], where).op.sort_values().reset_index(drop=True)
-    place = int(order.searchsorted(op))
-    wanted = order.iloc[max(0, place - before) : place + after + 1].tolist()
-    wanted = sorted({*map(int, wanted), *also})
-    near = tables.read("ops", columns, [*where, ("op", "in", wanted)]).sort_values("op")
-    near = near[near.invoked_ns.notna()].copy()
-    near.attrs["left_out"] = len(order) - len(near)
-    return near
 
 
 def _operation(row: Any, events: Mapping[int, Event]) -> Operation:

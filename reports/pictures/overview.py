@@ -36,11 +36,12 @@ _QUANTILE = ("p50", "p95", "p99")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A finding in the picture: when, of which rule, which operation."""
+    """A finding in the picture: when, of which rule, which operation, where the page tells it."""
 
     at_s: float
     rule: str
     op: int
+    anchor: str
 
 
 def overview(
@@ -241,7 +242,7 @@ def _marks(marks: Sequence[Mark], axis: TimeAxis, height: float) -> Markup:
             tag("title", f"{mark.rule}: op {mark.op} at {mark.at_s:.3f} s"),
             tag("line", x1=axis.x(mark.at_s), x2=axis.x(mark.at_s), y1=8, y2=height, class_="mark"),
             tag("path", d=f"M{axis.x(mark.at_s):.1f} 12l-6 -11h12z", class_="mark-head"),
-            href=f"#op-{mark.op}",
+            href=f"#{mark.anchor}",
             tabindex=-1,
         )
         for mark in marks

@@ -69,6 +69,22 @@ def test_every_anchor_is_there_once_and_every_link_leads_somewhere(page: str) ->
     assert all(link.startswith(PUBLISHED) for link in seen.links if "//" in link)
 
 
+@pytest.mark.parametrize("most", [0, 1])
+def test_a_finding_that_is_not_drawn_names_the_command_that_shows_it(
+    failing_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr("reports.pictured.MOST_SLICES", most)
+    tidemark(f"report {failing_run} --html {tmp_path / 'page.html'}")
+
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    seen = Seen(text)
+    findings = text.count('class="finding"')
+    assert findings > 1
+    assert text.count("<dt>show it</dt>") == findings - most
+    assert "--around 61" in text
+    assert {link[1:] for link in seen.links if link.startswith("#")} <= set(seen.ids)
+
+
 def test_the_policy_names_the_only_script_and_allows_no_connection(page: str) -> None:
     (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
