@@ -12,7 +12,7 @@ from conformance.profiles import PROFILES
 from conformance.proofs import LINE_MAP, mutants_of, recorded_statuses
 from conformance.scenario import Scenario
 from harness.cli.progress import printable
-from harness.cli.runs import judged_document, runs_by_age
+from harness.cli.runs import called, judged_document, runs_by_age
 from harness.history.errors import HistoryError
 from harness.rules import Cycles, Holds, Judge, Rule
 from harness.rules.designs import designs_at
@@ -110,7 +110,7 @@ def _last_findings(rule: Rule) -> list[tuple[str, str]]:
             for entry in judged_document(folder)["rules"]:
                 if entry["id"] == rule.id and entry["findings"]:
                     first = entry["findings"][0]
-                    seen = f"run {folder.name}, op {first['op']}: {first['seen']}"
+                    seen = f"run {called(folder)}, op {first['op']}: {first['seen']}"
                     return [("last seen", seen)]
     return []
 

@@ -8,6 +8,7 @@ it was. At the end: a summary, the same as JSON and JUnit, and the trend over th
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import sys
 import time
@@ -22,10 +23,11 @@ from harness.cli.certify import Options
 from harness.cli.hashes import VERDICT_FILE
 from harness.cli.progress import Stage, plural
 from harness.cli.runs import RUNS
-from harness.errors import LabError, UsageError
+from harness.errors import LabError, Stopped, UsageError
 from harness.history.files import read_object
 from harness.rules import Verdict
 from reports.night import Night, NightRun, junit, summary
+from reports.terminal import called_as
 
 ASKED, RESULTS, SUMMARY, JUNIT, NIGHTS = (
     "night.json",
@@ -86,8 +88,29 @@ def run(where: Path, options: Options, bounds: Bounds, *, resume: bool = False) 
     say = _sayer(options)
     if night.runs:
         say(f"goes on in {folder}: {plural(len(night.runs), 'run')} done")
-    night.play(files, options, bounds, say)
+    try:
+        night.play(files, options, bounds, say)
+    except (KeyboardInterrupt, Stopped) as stop:
+        done = plural(len(night.runs), "run")
+        raise Stopped(
+            f"stopped after {done}; the night is kept in {folder}/\n"
+            f"`{resumed_by(where, options, bounds)}` goes on with it"
+        ) from stop
     return night.conclude(options, say)
+
+
+def resumed_by(where: Path, options: Options, bounds: Bounds) -> str:
+    """The command that goes on with a night that asked this."""
+    usual, endless = Options(), Bounds()
+    words = [called_as(), "campaign", str(where)]
+    for name in ("sut", "world", "seed", "engine", "out"):
+        if (asked := getattr(options, name)) != getattr(usual, name):
+            words += [f"--{name}", str(asked)]
+    if bounds.seconds is not None:
+        words += ["--for", f"{bounds.seconds:g}s"]
+    if bounds.disk_bytes != endless.disk_bytes:
+        words += ["--disk-gb", f"{bounds.disk_bytes / (1 << 30):g}"]
+    return shlex.join([*words, "--resume"])
 
 
 class _Night:

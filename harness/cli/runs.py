@@ -24,6 +24,8 @@ from reports.terminal import called_as
 RUNS = Path(os.environ.get("TIDEMARK_RUNS") or "runs")
 """Where runs are kept: in the folder in which the command runs, unless TIDEMARK_RUNS names one."""
 UNDER_WAY = "under-way.pid"
+NIGHT = "night-"
+"""How the folder of a night is called; its runs are in it."""
 
 
 def next_run(parent: Path = RUNS) -> str:
@@ -64,8 +66,11 @@ def is_under_way(folder: Path) -> bool:
 
 
 def called(folder: Path) -> str:
-    """What a run is called on a command line: by its number, or by its folder."""
-    return folder.name if folder.parent == RUNS else shlex.quote(str(folder))
+    """What a run is called on a command line: by its number, its night and name, or its folder."""
+    near = folder.parent == RUNS or (
+        folder.parent.parent == RUNS and folder.parent.name.startswith(NIGHT)
+    )
+    return shlex.quote(str(folder.relative_to(RUNS) if near else folder))
 
 
 def find_run(name: str) -> Path:
@@ -76,7 +81,7 @@ def find_run(name: str) -> Path:
     for folder in (RUNS / name, Path(name)):
         if is_judged(folder):
             raise UsageError(f"{folder / HEADER_FILE} is missing: the run in {folder} is not whole")
-    known = ", ".join(folder.name for folder in runs_by_age()[-8:])
+    known = ", ".join(called(folder) for folder in runs_by_age()[-8:])
     here = f"the newest are {known}" if known else f"{RUNS}/ holds none yet"
     raise UsageError(f"there is no run {name!r}; {here}")
 
@@ -84,9 +89,8 @@ def find_run(name: str) -> Path:
 def judged_document(folder: Path) -> dict[str, Any]:
     """What was judged about a run."""
     if not is_judged(folder):
-        raise UsageError(
-            f"run {folder.name} was never judged; `{called_as()} report {called(folder)}` judges it"
-        )
+        name = called(folder)
+        raise UsageError(f"run {name} was never judged; `{called_as()} report {name}` judges it")
     document = read_object(folder / VERDICT_FILE)
     rules = document.get("rules")
     rules = rules if isinstance(rules, list) else [None]
@@ -105,15 +109,26 @@ def mutants_told(document: dict[str, Any]) -> str:
 
 
 def runs_by_age() -> list[Path]:
-    """Run folders, newest last."""
-    folders = [path for path in RUNS.glob("*") if (path / HEADER_FILE).is_file()]
+    """Run folders, also those of nights, newest last."""
+    places = [*RUNS.glob("*"), *RUNS.glob(f"{NIGHT}*/*")]
+    folders = [path for path in places if (path / HEADER_FILE).is_file()]
     return sorted(folders, key=lambda path: (path / HEADER_FILE).stat().st_mtime_ns)
+
+
+def runs_of_night(name: str) -> list[Path]:
+    """The runs of a night that are kept, if a night is called that, in the order of their names."""
+    for night in (RUNS / name, Path(name)):
+        if not (night / HEADER_FILE).is_file():
+            found = sorted(one.parent for one in night.glob(f"*/{HEADER_FILE}"))
+            if found and night.name.startswith(NIGHT):
+                return found
+    return []
 
 
 def told_runs() -> Iterator[dict[str, Any]]:
     """What is known of each run, newest last; one that cannot be read does not hide the others."""
     for folder in runs_by_age():
-        told: dict[str, Any] = {"run": folder.name, "folder": str(folder), "state": "unreadable"}
+        told: dict[str, Any] = {"run": called(folder), "folder": str(folder), "state": "unreadable"}
         with suppress(HistoryError, OSError, KeyError):
             header = read_object(folder / HEADER_FILE)
             asked = header.get("options")

@@ -11,7 +11,7 @@ import pytest
 from harness.cli import night
 from harness.cli.certify import Options
 from harness.cli.progress import Stage
-from harness.errors import LabBroken, UsageError
+from harness.errors import LabBroken, Stopped, UsageError
 
 TEXT = "name = 'x'\nprofiles = ['classic']\nsteps = 'lab create'\n"
 SIZE = 10_000
@@ -110,8 +110,9 @@ def test_a_night_that_was_killed_is_resumed_where_it_was(
         return play(file, options, stage)
 
     monkeypatch.setattr(night.campaign, "run", dies_once)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(Stopped) as stop:
         night.run(folder, Options(), night.Bounds())
+    assert f"`./tidemark campaign {folder} --resume`" in str(stop.value)
     with pytest.raises(UsageError, match="asked the same"):
         night.run(folder, Options(seed=2), night.Bounds(), resume=True)
 
@@ -150,6 +151,16 @@ def test_a_lab_that_breaks_is_not_the_systems_fault_and_ends_the_night(
     told = json.loads((tmp_path / "runs" / "night-1" / "summary.json").read_text())
     assert told["runs"] == night.BROKEN_IN_A_ROW
     assert told["all"][0]["headline"] == "the lab gave up"
+
+
+def test_a_stopped_night_is_resumed_by_a_command_that_asks_the_same() -> None:
+    asked = Options(sut="my sut.toml", world="process", seed=7, engine="inline", out=Path("n"))
+    bounds = night.Bounds(seconds=night.seconds_of("1.5h"), disk_bytes=1 << 29)
+
+    assert night.resumed_by(Path("nemesis/campaigns"), asked, bounds) == (
+        "./tidemark campaign nemesis/campaigns --sut 'my sut.toml' --world process --seed 7"
+        " --engine inline --out n --for 5400s --disk-gb 0.5 --resume"
+    )
 
 
 def test_the_summary_shows_the_nights_before_it(
