@@ -17,6 +17,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from harness.history.frames import open_run
@@ -39,10 +40,10 @@ _STATUS = {
     Verdict.NOT_APPLICABLE: "skipped",
 }
 CATEGORIES = (
-    {"name": "A promise of the product is broken", "matchedStatuses": ["failed"]},
-    {"name": "No proof: not shown either way", "matchedStatuses": ["unknown"]},
-    {"name": "The lab failed, not the product", "matchedStatuses": ["broken"]},
-    {"name": "Not observable from here", "matchedStatuses": ["skipped"]},
+    {"id": "product", "name": "A promise of the product is broken", "matchedStatuses": ["failed"]},
+    {"id": "no-proof", "name": "No proof: not shown either way", "matchedStatuses": ["unknown"]},
+    {"id": "lab", "name": "The lab failed, not the product", "matchedStatuses": ["broken"]},
+    {"id": "not-seen", "name": "Not observable from here", "matchedStatuses": ["skipped"]},
 )
 SHOWN_FINDINGS = 3
 
@@ -75,7 +76,7 @@ def _near_findings(view: RunView) -> _Near:
 def _result(view: RunView, near: _Near, judged: Judged) -> Iterator[tuple[str, str]]:
     header = view.conclusion.header
     rule = judged.rule
-    identity = f"{header.get('sut')} {header.get('world')} {rule.id}"
+    identity = f"{header.get('sut')} {header.get('world')} {_campaign(header)} {rule.id}"
     ident = _hash(f"{identity} {view.conclusion.judgement.sha256} {header.get('started')}")
     said = paragraph_text(judged, Where.of_run(view.called, str(view.folder)))
     attachments = []
@@ -87,7 +88,7 @@ def _result(view: RunView, near: _Near, judged: Judged) -> Iterator[tuple[str, s
     document = {
         "uuid": ident,
         "historyId": _hash(identity),
-        "testCaseId": _hash(rule.id),
+        "testCaseId": _hash(identity),
         "fullName": f"{rule.profile}.{rule.id}",
         "name": f"{rule.id} {rule.sentence}",
         "status": _STATUS[judged.verdict],
@@ -103,19 +104,32 @@ def _result(view: RunView, near: _Near, judged: Judged) -> Iterator[tuple[str, s
             {"name": "parentSuite", "value": f"{header.get('sut')} {header.get('sut_version')}"},
         ],
         "links": [{"type": "design", "name": citation(rule), "url": _design(view, judged)}],
-        "parameters": [
-            {"name": name, "value": str(value)}
-            for name, value in (
-                ("system", f"{header.get('sut')} {header.get('sut_version')}"),
-                ("world", header.get("world")),
-                ("seed", header.get("seed")),
-                ("mutants", ", ".join(view.conclusion.plan.mutants) or "none"),
-                ("exercised", judged.result.exercised),
-            )
-        ],
+        "parameters": list(_parameters(view, judged)),
         "attachments": attachments,
     }
     yield f"{ident}-result.json", json.dumps(_plain(document), ensure_ascii=False)
+
+
+def _campaign(header: Mapping[str, Any]) -> str:
+    asked = header.get("options")
+    return Path(str(asked.get("campaign") or "")).stem if isinstance(asked, Mapping) else ""
+
+
+def _parameters(view: RunView, judged: Judged) -> Iterator[dict[str, Any]]:
+    """What was asked tells results apart; what only came of it leaves the trend whole."""
+    header = view.conclusion.header
+    asked = (
+        ("world", header.get("world")),
+        ("campaign", _campaign(header) or "none"),
+        ("seed", header.get("seed")),
+        ("mutants", ", ".join(view.conclusion.plan.mutants) or "none"),
+    )
+    yield from ({"name": name, "value": str(value)} for name, value in asked)
+    came = (
+        ("system", f"{header.get('sut')} {header.get('sut_version')}"),
+        ("exercised", judged.result.exercised),
+    )
+    yield from ({"name": name, "value": str(value), "excluded": True} for name, value in came)
 
 
 def _labels(judged: Judged) -> Iterator[dict[str, str]]:

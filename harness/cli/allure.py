@@ -1,24 +1,32 @@
 """Allure: results of runs and of pytest in one site, generated offline as a single file.
 
-The generator is Allure 3 from npm, installed once into `.tidemark/`. It writes a tag that loads
-a third party's script: such tags are taken out, and the page opens without network.
+Results lie in one place, wherever a command runs: those of runs in one folder, those that
+`tidemark test --allure` writes in another, which it empties first.
+
+The generator is Allure 3 from npm, installed once into `.tidemark/`. It takes its categories from
+a configuration (those among the results are for Allure 2), and writes a tag that loads a third
+party's script: such tags are taken out, and the page opens without network.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from harness.cli.testing import ROOT
+from harness.cli.testing import ALLURE_RESULTS, ALLURE_TESTS, ROOT
 from harness.errors import UsageError
 from harness.scratch import ScratchFolder
-from reports.allure import results
+from reports.allure import CATEGORIES, results
 from reports.view import RunView
 
 VERSION = "3.18.0"
-RESULTS = Path("allure-results")
+RUN_RESULTS = ROOT / ALLURE_RESULTS / "runs"
+TEST_RESULTS = ROOT / ALLURE_TESTS
 SITE = Path("allure-report.html")
 _TOOLS = ROOT / ".tidemark" / "allure"
 _HISTORY = ROOT / ".tidemark" / "allure-history.jsonl"
@@ -31,7 +39,7 @@ _THIRD_PARTY = re.compile(
 )
 
 
-def write_results(view: RunView, folder: Path = RESULTS) -> int:
+def write_results(view: RunView, folder: Path = RUN_RESULTS) -> int:
     """Add the results of a run to a folder; how many files it took."""
     folder.mkdir(parents=True, exist_ok=True)
     files = dict(results(view))
@@ -40,15 +48,19 @@ def write_results(view: RunView, folder: Path = RESULTS) -> int:
     return len(files)
 
 
-def generate(folder: Path = RESULTS, site: Path = SITE) -> Path:
-    """The site of all results in a folder."""
-    program = _program()
+def generate(
+    folders: Sequence[Path] = (RUN_RESULTS, TEST_RESULTS),
+    site: Path = SITE,
+    history: Path = _HISTORY,
+) -> Path:
+    """The site of all results in some folders, with the trend of those generated before."""
+    words = [program(), "generate"]
+    history.parent.mkdir(parents=True, exist_ok=True)
     with ScratchFolder("allure") as scratch:
-        out = scratch / "site"
-        words = [program, "awesome", str(folder.resolve()), "--single-file", "--output", str(out)]
-        words += ["--report-name", "Tidemark", "--history-path", str(_HISTORY)]
-        words += ["--group-by", "epic,feature,story"]
-        _run(words, cwd=scratch)
+        out, config = scratch / "site", scratch / "allurerc.json"
+        config.write_text(json.dumps(configuration(out, history)), encoding="utf-8")
+        found = [str(one.resolve()) for one in folders if one.is_dir()]
+        _run([*words, "--config", str(config), *found], cwd=scratch)
         page = next(iter(sorted(out.rglob("index.html"))), None)
         if page is None:
             raise UsageError("Allure wrote no page; see .tidemark/allure")
@@ -56,22 +68,43 @@ def generate(folder: Path = RESULTS, site: Path = SITE) -> Path:
     return site
 
 
+def configuration(out: Path, history: Path) -> dict[str, Any]:
+    """What Allure 3 is told."""
+    rules = [
+        {
+            "id": str(one["id"]),
+            "name": one["name"],
+            "matchers": {"statuses": one["matchedStatuses"]},
+            "groupByMessage": False,
+        }
+        for one in CATEGORIES
+    ]
+    shown = {"singleFile": True, "groupBy": ["epic", "feature", "story"]}
+    return {
+        "name": "Tidemark",
+        "output": str(out),
+        "historyPath": str(history),
+        "categories": {"rules": rules},
+        "plugins": {"awesome": {"options": shown}},
+    }
+
+
 def without_third_parties(page: str) -> str:
     """A page without the tags that would load anything from elsewhere."""
     return _THIRD_PARTY.sub("", page)
 
 
-def _program() -> str:
+def program() -> str:
     """Allure of the version that is known to work, installed on first use."""
-    program = _TOOLS / "node_modules" / ".bin" / "allure"
-    if not program.exists():
+    installed = _TOOLS / "node_modules" / ".bin" / "allure"
+    if not installed.exists():
         npm = shutil.which("npm")
         if npm is None:
             raise UsageError("--allure needs npm (Node.js 20 or newer): there is none on PATH")
         _TOOLS.mkdir(parents=True, exist_ok=True)
         words = [npm, "install", "--prefix", str(_TOOLS), "--no-audit", "--no-fund", "--silent"]
         _run([*words, f"allure@{VERSION}"], cwd=_TOOLS)
-    return str(program)
+    return str(installed)
 
 
 def _run(words: list[str], cwd: Path) -> None:

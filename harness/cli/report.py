@@ -19,7 +19,7 @@ from harness.cli.certify import open_chosen_engine
 from harness.cli.hashes import VERDICT_FILE
 from harness.cli.judged_run import documents, judge_again
 from harness.cli.progress import Stage, printable
-from harness.cli.runs import called, find_run
+from harness.cli.runs import called, find_run, runs_of_night
 from harness.cli.views import secrets_of, view_of, write_html
 from harness.errors import UsageError
 from harness.history.frames import open_run
@@ -53,7 +53,9 @@ class Wanted:
 
 
 def run(name: str, wanted: Wanted) -> int:
-    """Show a run; the exit code is the run's own."""
+    """Show a run; the exit code is the run's own. Of a night only Allure shows all runs at once."""
+    if wanted.allure and (runs := runs_of_night(name)):
+        return _night_in_allure(runs, wanted)
     folder = find_run(name)
     stage = Stage(sys.stderr if wanted.as_json else sys.stdout)
     designs = designs_at(wanted.designs, load_line_map(LINE_MAP, CATALOGUE))
@@ -93,6 +95,20 @@ def _files(folder: Path, conclusion: Conclusion, wanted: Wanted, designs: Design
     target = Path(f"tidemark-{folder.name}.zip")
     target.write_bytes(bundle(view_of(folder, conclusion, designs)))
     return target
+
+
+def _night_in_allure(runs: list[Path], wanted: Wanted) -> int:
+    """Every run of a night in one site."""
+    from harness.cli import allure
+
+    stage = Stage(sys.stderr)
+    designs = designs_at(wanted.designs, load_line_map(LINE_MAP, CATALOGUE))
+    for folder in runs:
+        conclusion = judge_folder(folder, stage)
+        with hiding(secrets_of(conclusion.header)):
+            allure.write_results(view_of(folder, conclusion, designs))
+    print(f"allure     {allure.generate()}", file=sys.stderr)
+    return 0
 
 
 def _slice(folder: Path, conclusion: Conclusion, op: int) -> Slice:

@@ -30,6 +30,8 @@ from xml.etree import ElementTree
 from harness.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
+ALLURE_RESULTS = "allure-results"
+ALLURE_TESTS = f"{ALLURE_RESULTS}/tests"
 HOUR_S = 3600.0
 END_S = 15.0
 LAST_WORDS_S = 1.0
@@ -107,12 +109,12 @@ def run(names: Sequence[str], root: Path = ROOT, *, allure: bool = False) -> int
     """
     chosen = with_engine(select(names, root), names)
     results = root / ".tidemark" / "test-results"
-    for folder in (results, root / "allure-results"):
-        shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(results, ignore_errors=True)
     results.mkdir(parents=True)
     environ = os.environ | {"TIDEMARK_PYTHON": sys.executable, "TIDEMARK_RESULTS": str(results)}
     if allure:
-        environ["TIDEMARK_ALLURE"] = f"--alluredir={root / 'allure-results'}"
+        shutil.rmtree(root / ALLURE_TESTS, ignore_errors=True)
+        environ["TIDEMARK_ALLURE"] = f"--alluredir={root / ALLURE_TESTS}"
     outcomes = [
         _explore(suite, root, environ) if suite.explores else _run_suite(suite, root, environ)
         for suite in chosen

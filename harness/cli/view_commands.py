@@ -61,7 +61,7 @@ def report(
     allure: Annotated[
         bool,
         typer.Option(
-            "--allure", help="Add it to allure-results/ and draw allure-report.html, here."
+            "--allure", help="Add it (or a night) to the results; draw allure-report.html, here."
         ),
     ] = False,
     designs: DesignsFolder = None,

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from harness.cli.allure import without_third_parties, write_results
+from harness.cli.allure import generate, without_third_parties, write_results
 from harness.cli.progress import Stage
 from harness.cli.report import judge_folder
 from harness.cli.views import view_of
-from reports.allure import CATEGORIES
+from reports.allure import CATEGORIES, results
 
 
 @pytest.fixture
@@ -55,3 +59,56 @@ def test_tags_of_third_parties_are_taken_out(tag: str) -> None:
     own = '<script src="data:text/javascript,1"></script><script>let x = 1;</script>'
 
     assert without_third_parties(f"<head>{own}{tag}</head>") == f"<head>{own}</head>"
+
+
+def test_what_came_of_a_run_does_not_break_its_trend(written: Path) -> None:
+    (result,) = [json.loads(path.read_text()) for path in written.glob("*-result.json")]
+
+    telling = {one["name"] for one in result["parameters"] if not one.get("excluded")}
+    assert telling == {"world", "campaign", "seed", "mutants"}
+
+
+def test_another_system_world_or_campaign_is_another_case(
+    failing_run: Path, tmp_path: Path
+) -> None:
+    with (tmp_path / "said").open("w") as said:
+        conclusion = judge_folder(failing_run, Stage(said))
+    asked = {"campaign": "nemesis/campaigns/stale-leader.toml"}
+    others = ({}, {"sut": "acme"}, {"world": "process"}, {"options": asked}, {"suite": "9"})
+
+    cases = set()
+    for other in others:
+        header = {**conclusion.header, **other}
+        view = view_of(failing_run, replace(conclusion, header=header))
+        (result,) = [json.loads(text) for name, text in results(view) if "-result" in name]
+        cases.add(result["testCaseId"])
+
+    assert len(cases) == len(others) - 1
+
+
+@pytest.mark.slow
+def test_a_site_of_several_folders_has_categories_and_a_trend(
+    written: Path, tmp_path: Path
+) -> None:
+    """Allure itself, from npm; it says in its data what it shows."""
+    if shutil.which("npm") is None:
+        pytest.skip("there is no npm on this machine")
+    tests, history = tmp_path / "tests", tmp_path / "history.jsonl"
+    tests.mkdir()
+    of_pytest = {"uuid": "1", "fullName": "tests.x", "name": "x", "status": "unknown"}
+    (tests / "1-result.json").write_text(json.dumps(of_pytest))
+
+    generate((written, tests), tmp_path / "first.html", history)
+    site = generate((written, tests), tmp_path / "second.html", history)
+
+    told = {
+        name: json.loads(base64.b64decode(text))
+        for name, text in re.findall(r'd\("([^"]+\.json)"\s*,\s*"([^"]*)"\)', site.read_text())
+    }
+    nodes = told["widgets/categories.json"]["nodes"].values()
+    named = {one["name"] for one in nodes if one["type"] == "category"}
+    assert named == {"A promise of the product is broken", "No proof: not shown either way"}
+    first, second = map(json.loads, history.read_text().splitlines())
+    assert len(first["testResults"]) == 2
+    assert set(first["testResults"]) == set(second["testResults"])
+    assert any(name.startswith("data/history/") for name in told)
