@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.cli.hashes import altered
 from harness.cli.progress import printable
-from harness.cli.runs import find_run, judged_document, mutants_told, runs_by_age
+from harness.cli.runs import called, find_run, judged_document, mutants_told, runs_by_age
 from harness.history.errors import HistoryError
 from harness.rules import Verdict
 from harness.sut import UsageError
@@ -68,18 +69,35 @@ def _opened(name: str, folder: Path) -> Compared:
 
 
 def _last_good(one: Compared) -> Compared:
-    """The newest run before this one that was conformant, of the same system, without mutants."""
-    for folder in reversed(runs_by_age()):
-        try:
-            found = _opened(folder.name, folder)
-        except (UsageError, HistoryError):
-            continue
-        before = str(found.document.get("started")) < str(one.document.get("started"))
-        same = found.document.get("sut") == one.document.get("sut")
-        good = found.document.get("exit") == 0 and not found.document.get("mutants")
-        if before and same and good:
-            return found
-    raise UsageError(f"no conformant run of {one.document.get('sut')} comes before {one.name}")
+    """The newest conformant run before this one that was asked all that it was asked."""
+    found = []
+    for folder in runs_by_age():
+        with suppress(UsageError, HistoryError):
+            other = _opened(called(folder), folder)
+            if is_good_before(other.document, one.document) and not altered(folder):
+                found.append(other)
+    if not found:
+        of = one.document
+        what = f"{of.get('sut')} in {of.get('world')} ({', '.join(map(str, of['profiles']))})"
+        raise UsageError(f"no conformant run of {what} comes before {one.name}")
+    return max(found, key=lambda other: str(other.document.get("started")))
+
+
+def is_good_before(other: Mapping[str, Any], one: Mapping[str, Any]) -> bool:
+    """Whether a run shows, for a later one, that all of it was in order before.
+
+    Of the same system in the same world, without mutants; of the same profiles, whole if the later
+    one is, and without missing a rule of it.
+    """
+    asked, before = ({rule["id"] for rule in run["rules"]} for run in (one, other))
+    return (
+        other.get("exit") == 0
+        and not other.get("mutants")
+        and str(other.get("started")) < str(one.get("started"))
+        and all(other.get(name) == one.get(name) for name in ("sut", "world", "profiles"))
+        and bool(other.get("whole")) >= bool(one.get("whole"))
+        and asked <= before
+    )
 
 
 def _differing(compared: Sequence[Compared]) -> tuple[list[str], list[str], list[str]]:

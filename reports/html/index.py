@@ -45,6 +45,7 @@ def _run(told: Mapping[str, Any], at: Path) -> Markup:
     symbol = next((SYMBOL[v] for v in Verdict if v.value == state), "·")
     mutants = [str(one).rpartition(":")[2] for one in told.get("mutants") or ()]
     findings = [str(one) for one in told.get("findings") or ()]
+    seconds, events, faults = _seconds(told), told.get("events"), told.get("faults")
     cells: list[Child] = [
         str(told["run"]),
         str(told.get("started") or "").replace("T", " "),
@@ -54,18 +55,27 @@ def _run(told: Mapping[str, Any], at: Path) -> Markup:
         str(told.get("world") or ""),
         str(told.get("seed", "")),
         ", ".join(mutants),
-        took(told.get("started"), told.get("ended")),
-        f"{told['events']:,}" if isinstance(told.get("events"), int) else "",
-        str(told.get("faults", "")),
+        "" if seconds is None else f"{seconds:,.0f} s",
+        f"{events:,}" if isinstance(events, int) else "",
+        f"{faults:,}" if isinstance(faults, int) else "",
         [_link(folder, at, f"{REPORT_FILE}#rule-{one}", one) for one in findings],
         [_link(folder, at, name, name) for name in _LINKED if (folder / name).is_file()],
     ]
+    keys = {
+        "took": None if seconds is None else round(seconds * 1000),
+        "events": events,
+        "faults": faults,
+        "findings": len(findings),
+    }
     first, *others = cells
     text = " ".join(str(told.get(name) or "") for name in ("run", "headline", "sut", "world"))
     return tag(
         "tr",
         tag("th", first, scope="row"),
-        [tag("td", cell) for cell in others],
+        [
+            tag("td", cell, data_key=keys.get(name))
+            for name, cell in zip(_COLUMNS[1:], others, strict=True)
+        ],
         data_text=f"{text} {state} {' '.join(mutants)} {' '.join(findings)}",
     )
 
@@ -74,13 +84,13 @@ def _link(folder: Path, at: Path, name: str, said: str) -> tuple[Markup, str]:
     return tag("a", said, href=f"{os.path.relpath(folder, at)}/{name}"), " "
 
 
-def took(started: object, ended: object) -> str:
-    """How long something took, where both ends are known."""
+def _seconds(told: Mapping[str, Any]) -> float | None:
+    """How long a run took, where both ends are known."""
     try:
-        span = datetime.fromisoformat(str(ended)) - datetime.fromisoformat(str(started))
+        ends = [datetime.fromisoformat(str(told.get(name))) for name in ("started", "ended")]
     except ValueError:
-        return ""
-    return f"{span.total_seconds():.0f} s"
+        return None
+    return (ends[1] - ends[0]).total_seconds()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import zipfile
 from pathlib import Path
 from xml.etree import ElementTree
@@ -12,8 +13,11 @@ from xml.etree import ElementTree
 import pytest
 
 from harness.cli import runs as run_folders
+from harness.cli.compare import is_good_before
+from harness.cli.runs import runs_of_night
+from reports.html.index import index_page
 from reports.markdown import plain
-from tests.reports.conftest import tidemark
+from tests.reports.conftest import MUTANT, tidemark
 
 
 @pytest.fixture
@@ -103,6 +107,95 @@ def test_a_comparison_leaves_out_what_one_run_was_not_asked(
     told = json.loads(capsys.readouterr().out)
     assert told["differ"] == {"MIG-003": ["fail", "pass"]}
     assert told["not_compared"] == ["MIG-001"]
+
+
+def test_the_last_good_run_is_the_newest_before_it_that_was_not_touched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = "certify --rule MIG-003 --world sim --engine inline --rounds 0"
+    for number in range(3):
+        assert tidemark(f"{words} --seed {number}") == 0
+    assert tidemark(f"{words} --mutant {MUTANT}") == 1
+    with (tmp_path / "runs" / "3" / "history.jsonl").open("a") as touched:
+        touched.write("\n")
+    header = tmp_path / "runs" / "1" / "header.json"
+    os.utime(header)  # as a copy has it: the newest file is not the newest run
+    capsys.readouterr()
+
+    assert tidemark("compare 4 --last-good --json") == 0
+
+    told = json.loads(capsys.readouterr().out)
+    assert [one["run"] for one in told["runs"]] == ["2", "4"]
+
+
+@pytest.mark.parametrize(
+    ("change", "good"),
+    [
+        ({}, True),
+        ({"exit": 2}, False),
+        ({"mutants": ["m"]}, False),
+        ({"started": "2026-11-03T00:00:00Z"}, False),
+        ({"sut": "acme"}, False),
+        ({"world": "process"}, False),
+        ({"profiles": ["tiered"]}, False),
+        ({"whole": False}, False),
+        ({"rules": []}, False),
+    ],
+    ids=lambda told: ",".join(told) or "the same" if isinstance(told, dict) else "",
+)
+def test_a_good_run_was_asked_all_that_the_later_one_was(
+    change: dict[str, object], good: bool
+) -> None:
+    asked = {
+        "sut": "reference",
+        "world": "sim",
+        "profiles": ["classic"],
+        "whole": True,
+        "rules": [{"id": "KFK-030"}],
+        "exit": 0,
+        "mutants": [],
+    }
+    one = {**asked, "exit": 1, "started": "2026-11-02T00:00:00Z"}
+
+    assert is_good_before({**asked, "started": "2026-11-01T00:00:00Z"} | change, one) is good
+
+
+def test_runs_of_a_night_are_found_listed_and_shown_by_night_and_name(
+    failing_run: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shutil.copytree(failing_run, tmp_path / "runs" / "night-1" / "0001-stale-leader")
+    monkeypatch.setattr("harness.cli.runs.RUNS", Path("runs"))
+    monkeypatch.chdir(tmp_path)
+
+    assert tidemark("runs --html index.html") == 0
+    assert 'href="runs/night-1/0001-stale-leader/report.html' in Path("index.html").read_text()
+    assert tidemark("report night-1/0001-stale-leader") == 1
+    assert "replay night-1/0001-stale-leader" in capsys.readouterr().out
+    assert runs_of_night("night-1") == [Path("runs/night-1/0001-stale-leader")]
+    assert runs_of_night("1") == []
+
+
+def test_numbers_of_the_index_sort_as_numbers() -> None:
+    told = {
+        "run": "1",
+        "folder": "runs/1",
+        "state": "pass",
+        "started": "2026-11-01T00:00:00Z",
+        "ended": "2026-11-01T00:16:40Z",
+        "events": 1_234,
+        "faults": 1_000,
+        "findings": ["KFK-030", "KFK-031"],
+    }
+
+    text = index_page([told], at=Path())
+
+    for key, said in (("1000000", "1,000 s"), ("1234", "1,234"), ("1000", "1,000")):
+        assert f'<td data-key="{key}">{said}</td>' in text
+    assert '<td data-key="2">' in text
 
 
 def test_a_run_is_under_way_while_its_process_lives(tmp_path: Path) -> None:
