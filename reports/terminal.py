@@ -157,9 +157,11 @@ def closing(conclusion: Conclusion, folder: str, run: str) -> Iterator[str]:
     if conclusion.verdict in (Verdict.PASS, Verdict.WEAK):
         depth = depth_told(conclusion)
         what = f"{', '.join(conclusion.plan.examined)} {conclusion.header.get('suite')}"
-        yield f"{conclusion.headline}  {what} · depth {depth} · {folder}/"
+        yield from pieces(
+            f"{conclusion.headline}  ", [what, *f"depth {depth}".split(" · "), f"{folder}/"]
+        )
     else:
-        yield f"{conclusion.headline} · repeat: {called_as()} replay {run}"
+        yield from pieces("", [conclusion.headline, f"repeat: {called_as()} replay {run}"])
 
 
 def depth_told(conclusion: Conclusion) -> str:
@@ -216,6 +218,17 @@ def wrapped(label: str, text: str) -> list[str]:
         subsequent_indent=" " * len(label),
         break_on_hyphens=False,
     )
+
+
+def pieces(label: str, parts: Iterable[str]) -> Iterator[str]:
+    """Parts side by side, hanging under their label; a path or a command is never broken."""
+    line, empty = label, True
+    for part in parts:
+        if not empty and len(line) + len(f" · {part}") > width():
+            yield line
+            line, empty = " " * len(label), True
+        line, empty = f"{line}{part}" if empty else f"{line} · {part}", False
+    yield line
 
 
 def paragraph(judged: Judged, where: Where) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,7 +20,7 @@ from harness.history.run import HEADER_FILE
 from harness.rules import Verdict
 from reports.html.index import index_page
 from reports.plain import scrubbed
-from reports.terminal import called_as
+from reports.terminal import called_as, width
 
 RUNS = Path(os.environ.get("TIDEMARK_RUNS") or "runs")
 """Where runs are kept: in the folder in which the command runs, unless TIDEMARK_RUNS names one."""
@@ -163,7 +164,7 @@ def _outcome(folder: Path) -> dict[str, Any]:
 
 
 def listed() -> Iterator[str]:
-    """One line a run, newest last."""
+    """A run after the other, newest last."""
     runs_ = [*told_runs()]
     room = max(6, *(min(len(told["run"]), 24) for told in runs_)) if runs_ else 6
     for told in runs_:
@@ -173,7 +174,10 @@ def listed() -> Iterator[str]:
         what = f"{told['sut']} in {told['world']}{mutants_told(told)}"
         state = f"{told['started'] or ''!s:<20}  {told['state']:<14}"
         line = f"{told['run']:>{room}}  {state}  {what}{told['changed']}"
-        yield printable(scrubbed(line))
+        text = printable(scrubbed(line))
+        yield from textwrap.wrap(
+            text, width(), subsequent_indent=" " * (room + 24), break_on_hyphens=False
+        )
 
 
 def _state(folder: Path) -> tuple[str, str]:

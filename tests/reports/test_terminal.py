@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
 from conformance.catalogue import CATALOGUE
 from harness.cli.progress import Stage
-from harness.rules import Judged, Judgement, RuleResult, Verdict
+from harness.history.plan import RunPlan
+from harness.rules import Conclusion, Judged, Judgement, RuleResult, Verdict
 from reports.plain import hiding
-from reports.terminal import Where, details, paragraph_text, width, wrapped
+from reports.terminal import Where, closing, details, paragraph_text, pieces, width, wrapped
 
 WHERE = Where(evidence="runs/1/history.jsonl", repeat="./tidemark replay 1 --rule")
+GOLDEN = Path(__file__).resolve().parents[1] / "cli" / "golden"
 WORDS = "word " * 60
 
 
@@ -65,6 +69,47 @@ def test_what_goes_into_a_file_is_the_same_from_every_terminal(
     (one,) = unproven(["MIG-001"], WORDS)
     monkeypatch.setenv("COLUMNS", "140")
     assert max(map(len, paragraph_text(one, WHERE).splitlines())) <= 80
+
+
+def test_the_last_line_of_three_profiles_is_wrapped_between_its_parts() -> None:
+    profiles = ("classic", "migration", "tiered")
+    depth = {name: {"rules": 200, "judged": 199} for name in ("wire", "hooks", "trace")}
+    conclusion = Conclusion(
+        header={"sut": "reference", "suite": "2026.1"},
+        plan=RunPlan(rules=(), examined=profiles, claimed=profiles),
+        judgement=Judgement(judged=(), complete=True, events=0, sha256=""),
+        verdict=Verdict.PASS,
+        headline="CERTIFIED",
+        certified=True,
+        rules_sha256="",
+        depth=depth,
+    )
+
+    last = [*closing(conclusion, "runs/1", "1")][-2:]
+
+    assert last == [
+        "CERTIFIED  classic, migration, tiered 2026.1 · depth wire 199/200",
+        "           hooks 199/200 · trace 199/200 · runs/1/",
+    ]
+
+
+def test_a_path_is_not_broken_however_long() -> None:
+    path = "/somewhere/" + "deep/" * 30
+
+    assert [*pieces("CERTIFIED  ", ["classic", path])] == [
+        "CERTIFIED  classic",
+        f"{' ' * 11}{path}",
+    ]
+
+
+def test_frozen_output_has_80_columns_except_where_a_command_or_address_is_longer() -> None:
+    long = [
+        f"{path.name}: {line}"
+        for path in sorted(GOLDEN.glob("*.txt"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if len(line) > 80 and not re.match(r"\$ |repeat: |  published http", line)
+    ]
+    assert long == []
 
 
 def test_many_rules_without_proof_for_one_reason_are_told_once() -> None:
