@@ -23,11 +23,12 @@ from conformance.profiles import PROFILES, find_profile
 from conformance.profiles.profile import Plan
 from harness import __version__
 from harness.cli.hashes import VERDICT_FILE
+from harness.cli.hidden import secrets_of
 from harness.cli.judged_run import documents, keep
 from harness.cli.leaving import leaving_no_topics
 from harness.cli.progress import Stage, plural, printable
 from harness.cli.runs import RUNS, called, next_run, under_way
-from harness.cli.views import secrets_of, write_views
+from harness.cli.views import write_views
 from harness.history import Run
 from harness.history.run import HEADER_FILE
 from harness.processes.java import java_home_for_spark

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.cli.hashes import altered
+from harness.cli.hidden import hiding_secrets_of
 from harness.cli.progress import printable
 from harness.cli.runs import called, find_run, judged_document, mutants_told, runs_by_age
 from harness.history.errors import HistoryError
@@ -56,11 +57,13 @@ def run(names: Sequence[str], *, last_good: bool, html: Path | None, as_json: bo
         raise UsageError("compare needs at least two runs; `./tidemark runs` lists them")
     if as_json:
         print(printable(json.dumps(_told(compared), ensure_ascii=False)))
-    elif html is not None:
-        html.write_text(_page(compared, html.parent), encoding="utf-8")
-        print(f"{html}: {len(compared)} runs")
-    else:
-        _print(compared)
+        return 0
+    with hiding_secrets_of(one.folder for one in compared):
+        if html is not None:
+            html.write_text(_page(compared, html.parent), encoding="utf-8")
+            print(f"{html}: {len(compared)} runs")
+        else:
+            _print(compared)
     return 0
 
 

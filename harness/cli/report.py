@@ -17,10 +17,11 @@ from conformance.catalogue import CATALOGUE
 from conformance.proofs import LINE_MAP
 from harness.cli.certify import open_chosen_engine
 from harness.cli.hashes import VERDICT_FILE
+from harness.cli.hidden import secrets_of
 from harness.cli.judged_run import documents, judge_again
 from harness.cli.progress import Stage, printable
 from harness.cli.runs import called, find_run, runs_of_night
-from harness.cli.views import secrets_of, view_of, write_html
+from harness.cli.views import view_of, write_html
 from harness.errors import UsageError
 from harness.history.frames import open_run
 from harness.history.sources import Source

@@ -196,15 +196,18 @@ def _state(folder: Path) -> tuple[str, str]:
 
 def run(*, html: Path | None, as_json: bool) -> int:
     """The body of `runs`."""
+    from harness.cli.hidden import hiding_secrets_of
+
     if as_json:
         print(printable(json.dumps([*told_runs()], ensure_ascii=False)))
         return 0
-    if html is not None:
-        rows = [*told_runs()]
-        html.write_text(index_page(rows, at=html.parent), encoding="utf-8")
-        print(f"{html}: {len(rows)} runs")
-        return 0
-    lines = list(listed())
+    with hiding_secrets_of(runs_by_age()):
+        if html is not None:
+            rows = [*told_runs()]
+            html.write_text(index_page(rows, at=html.parent), encoding="utf-8")
+            print(f"{html}: {len(rows)} runs")
+            return 0
+        lines = list(listed())
     none = f"no runs yet in {RUNS}/; `{called_as()} certify` makes one"
     print("\n".join(lines) if lines else none)
     return 0

@@ -8,25 +8,21 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import traceback
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from conformance.catalogue import CATALOGUE
 from conformance.derived.rates import FILE as DETECTION
 from conformance.proofs import LINE_MAP, recorded_matrix
 from harness.cli.hashes import staged
+from harness.cli.hidden import secrets_of
 from harness.cli.progress import Stage
 from harness.cli.runs import called
-from harness.errors import LabError
 from harness.rules import Conclusion
 from harness.rules.designs import Designs, designs_at
 from harness.rules.linemap import DocumentMap, load_line_map
-from harness.sut import find_sut
 from reports.badge import badge
 from reports.html.certificate_page import certificate_page
 from reports.html.page import page
@@ -43,9 +39,6 @@ FILES: Mapping[str, Callable[[RunView], str]] = {
     "badge.svg": lambda view: badge(view.conclusion),
 }
 """What `certify` and `campaign` write beside the page, for CI and for READMEs."""
-
-_SECRET_NAME = re.compile(r"password|passwd|secret|token|credential", re.IGNORECASE)
-_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def write_views(folder: Path, conclusion: Conclusion, stage: Stage) -> None:
@@ -123,18 +116,3 @@ def background(documents: Mapping[str, DocumentMap]) -> Background:
         ),
         coverage=documents,
     )
-
-
-def secrets_of(header: Mapping[str, Any]) -> tuple[str, ...]:
-    """Values of the environment that must not be shown: named by the SUT file, or by their name."""
-    return tuple(dict.fromkeys(_secret_values(header)))
-
-
-def _secret_values(header: Mapping[str, Any]) -> Iterator[str]:
-    yield from (value for name, value in os.environ.items() if _SECRET_NAME.search(name))
-    asked = header.get("options")
-    with suppress(LabError, OSError):
-        sut = find_sut(str(asked["sut"] if isinstance(asked, dict) else header.get("sut")))
-        for setting in map(str, sut.client.values()):
-            for name in _REFERENCE.findall(setting):
-                yield os.environ.get(name, "")

@@ -161,6 +161,20 @@ def test_a_good_run_was_asked_all_that_the_later_one_was(
     assert is_good_before({**asked, "started": "2026-11-01T00:00:00Z"} | change, one) is good
 
 
+@pytest.mark.parametrize("command", ["runs", "compare 1 1"])
+def test_what_shows_many_runs_shows_no_secret(
+    here: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    name = MUTANT.rpartition(":")[2]
+    assert tidemark(f"{command} --html open.html") == 0
+    monkeypatch.setenv("STORE_SECRET", name)  # a value that both do show
+
+    assert tidemark(f"{command} --html page.html") == 0
+
+    assert name in (here / "open.html").read_text(encoding="utf-8")
+    assert name not in (here / "page.html").read_text(encoding="utf-8")
+
+
 def test_runs_of_a_night_are_found_listed_and_shown_by_night_and_name(
     failing_run: Path,
     tmp_path: Path,

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from harness.cli.hidden import secrets_of
 from reports.plain import HIDDEN, hiding, printable, scrubbed
+
+SUT = """
+[sut]
+name = "acme"
+version = "1"
+profiles = ["classic"]
+bootstrap = "h:1"
+[client]
+"sasl.username" = "${LAB_LOGIN}"
+"""
 
 
 @pytest.mark.parametrize("text", ["\x1b[2J", "a\nb", "\u202e", "\ufeff", "\ud800", "\x00"])
@@ -35,3 +48,25 @@ def test_known_values_are_hidden_within_the_block_alone() -> None:
     with hiding(["s3cr3t-value", "abc"]):
         assert scrubbed("it said s3cr3t-value abc") == f"it said {HIDDEN} abc"
     assert scrubbed("it said s3cr3t-value") == "it said s3cr3t-value"
+
+
+@pytest.mark.parametrize(
+    ("value", "hidden"),
+    [("must", False), ("short-1", False), ("boundary", False), ("pass", False), ("hunter22", True)],
+)
+def test_by_its_name_only_what_can_be_a_secret_is_one(
+    value: str, hidden: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_TOKEN_KIND", value)
+
+    assert (value in secrets_of({"sut": "reference"})) is hidden
+
+
+def test_what_a_sut_file_names_always_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_LOGIN", "must")
+    sut = tmp_path / "sut.toml"
+    sut.write_text(SUT)
+
+    assert "must" in secrets_of({"sut": "acme", "options": {"sut": str(sut)}})
