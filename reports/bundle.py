@@ -17,6 +17,7 @@ from harness.history.frames import open_run
 from harness.history.run import HISTORY_FILE
 from reports.badge import badge
 from reports.certificate import as_text, certificate_document, verdict_document
+from reports.html.certificate_page import certificate_page
 from reports.html.page import page
 from reports.junit import junit
 from reports.markdown import summary
@@ -26,6 +27,8 @@ from reports.plain import HIDDEN, printable, scrubbed, sounds_secret
 from reports.view import RunView
 
 LOG_BYTES = 150_000
+MOST_LOG_BYTES = 2_000_000
+"""Of all logs together, before they are compressed: the archive stays about a megabyte."""
 _FIXED = (1980, 1, 1, 0, 0, 0)  # the same run gives the same bytes
 
 
@@ -49,11 +52,18 @@ def _files(view: RunView) -> Iterator[tuple[str, str]]:
     yield "verdict.json", as_text(_clean(verdict_document(conclusion)))
     if conclusion.certified:
         yield "certificate.json", as_text(_clean(certificate_document(conclusion)))
+        yield "certificate.html", certificate_page(view)
     yield "header.json", as_text(_clean(dict(conclusion.header)))
     yield "repeat.sh", f"{view.repeat()}\n"
     yield from _slices(view)
-    for log in sorted(view.folder.rglob("*.log")):
-        yield f"logs/{log.relative_to(view.folder)}", _end_of(log)
+    logs = sorted(view.folder.rglob("*.log"))
+    share = min(LOG_BYTES, MOST_LOG_BYTES // max(1, len(logs)))
+    for log in logs:
+        name = log.relative_to(view.folder)
+        yield (
+            f"logs/{name.relative_to('logs') if name.parts[0] == 'logs' else name}",
+            _end_of(log, share),
+        )
 
 
 def _slices(view: RunView) -> Iterator[tuple[str, str]]:
@@ -82,10 +92,10 @@ def _clean(value: Any) -> Any:
     return [_clean(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def _end_of(log: Path) -> str:
+def _end_of(log: Path, most_bytes: int) -> str:
     with log.open("rb") as file:
         size = file.seek(0, io.SEEK_END)
-        file.seek(max(0, size - LOG_BYTES))
+        file.seek(max(0, size - most_bytes))
         text = file.read().decode("utf-8", "replace")
-    cut = f"(the last {LOG_BYTES} of {size} bytes)\n" if size > LOG_BYTES else ""
+    cut = f"(the last {most_bytes} of {size} bytes)\n" if size > most_bytes else ""
     return cut + "\n".join(printable(line) for line in scrubbed(text).split("\n"))

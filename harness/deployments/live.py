@@ -11,6 +11,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
@@ -20,7 +21,7 @@ from harness.deployments.live_levers import HURTING, LiveLevers, address_of, fil
 from harness.deployments.metrics import look_at_pages
 from harness.deployments.nodes import LoggingNodes, MeasuredNodes, Nodes
 from harness.deployments.plan import CONTROLLER, broker_name
-from harness.errors import LabBroken, UsageError
+from harness.errors import LabBroken, LabError, UsageError
 from harness.history import Run
 from harness.history.recorder import FIRST_CLIENT_ID, Recorder
 from harness.history.run_slot import take_slot
@@ -32,6 +33,7 @@ CLOCK = "host"
 LOG_BYTES = 1 << 18
 LOG_LINES = 1000  # of each node
 FILES = 10_000  # of each node
+LOGS_FOLDER = "logs"
 
 Probe = Callable[[], Awaitable[list[Row]]]
 
@@ -75,6 +77,7 @@ class LiveDeployment:
         self._live_levers = self.make_levers(hurting)
         self.levers: Levers = self._live_levers
         self._slot = slot
+        self._folder = run.folder
         self._runner = asyncio.Runner()
         self._looks: dict[str, Probe] = {}
         self.probes: frozenset[str] = frozenset()
@@ -93,6 +96,7 @@ class LiveDeployment:
             self._runner.run(self.close())
         finally:
             self._runner.close()
+            self._keep_logs()
         if kind is None:  # else something is missing from this shard, and must be seen to be
             self._slot.writer.close()
 
@@ -100,6 +104,23 @@ class LiveDeployment:
         """End what the deployment has under way in its loop."""
         for client in self.clients.values():
             await client.close()
+
+    def _keep_logs(self) -> None:
+        """Leave the end of each node's log in the run folder: the nodes' own folders are scratch.
+
+        They help to understand a finding and are no evidence: no judge reads them.
+        """
+        nodes = self._live_nodes
+        if not isinstance(nodes, LoggingNodes):
+            return
+        folder = self._folder / LOGS_FOLDER / self._slot.name
+        for name in (name for role in self._names for name in role):
+            with suppress(
+                LabError, KeyError, OSError
+            ):  # a node that never was, a disk that is full
+                if tail := nodes.log_tail(name, LOG_BYTES):
+                    folder.mkdir(parents=True, exist_ok=True)
+                    (folder / f"{name}.log").write_bytes(tail)
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Carry out work in the loop of this deployment; the loop stays for the next time."""

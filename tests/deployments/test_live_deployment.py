@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import socketserver
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 from fake_nodes import SleepingNodes
 
+from harness.cli.hashes import hashes_document
 from harness.deployments import live_levers
 from harness.deployments.deployment import ClientLost, Role
 from harness.deployments.live import LiveDeployment
@@ -380,3 +382,30 @@ def test_a_broker_that_still_answers_has_not_been_killed(
     assert lied.counts == {"processes_ended": 0}
     assert done.counts == {"processes_ended": 1}
     monkeypatch.undo()
+
+
+class LoggingSleepers(SleepingNodes):
+    """They say who they are; one has no log."""
+
+    def log_tail(self, name: str, most_bytes: int) -> bytes:
+        if name == "broker-2":
+            raise LabBroken("its log is not there")
+        return f"{name} slept\n".encode()[-most_bytes:]
+
+
+def test_the_logs_of_nodes_stay_in_the_run_folder_and_are_no_evidence(
+    run: Run, tmp_path: Path
+) -> None:
+    nodes = LoggingSleepers(tmp_path / "logging", *NAMES)
+    try:
+        with LiveDeployment(run, nodes, world="process", brokers=(1, 2)):
+            pass
+    finally:
+        nodes.close()
+
+    logs = {path.name: path.read_text() for path in (run.folder / "logs" / "process-0").iterdir()}
+    assert logs == {
+        "controller.log": "controller slept\n",
+        "broker-1.log": "broker-1 slept\n",
+    }
+    assert not [name for name in json.loads(hashes_document(run.folder)) if "log" in name]

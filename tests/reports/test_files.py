@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
@@ -70,6 +71,39 @@ def test_a_bundle_has_the_page_the_slice_and_no_secret(
     assert 21 in [event["index"] for event in events]
     for name in archive.namelist():
         assert b"a-newer-leader-proposes" not in archive.read(name)
+
+
+def test_a_bundle_has_the_logs_of_nodes_and_stays_small_enough_to_attach(
+    here: Path, failing_run: Path
+) -> None:
+    run = here / "run"
+    shutil.copytree(failing_run, run)
+    (run / "logs" / "process-0").mkdir(parents=True)
+    for number in range(40):
+        log = run / "logs" / "process-0" / f"broker-{number}.log"
+        lines = [
+            f"{line} {hashlib.sha1(b'%d' % line).hexdigest()}\n" for line in range(number * 200)
+        ]
+        log.write_text("".join(lines))
+
+    assert tidemark(f"report {run} --bundle") == 1
+
+    packed = here / "tidemark-run.zip"
+    archive = zipfile.ZipFile(io.BytesIO(packed.read_bytes()))
+    said = archive.read("tidemark-run/logs/process-0/broker-39.log").decode()
+    assert said.startswith("(the last 50000 of ")
+    assert said.rstrip().endswith(hashlib.sha1(b"7799").hexdigest())
+    assert packed.stat().st_size < 1_500_000
+
+
+@pytest.mark.usefixtures("here")
+def test_a_certified_run_is_packed_with_the_page_of_its_certificate() -> None:
+    words = "certify --profile migration --world sim --engine inline --rounds 1 --out run"
+    assert tidemark(words) == 0
+    assert tidemark("report run --bundle") == 0
+
+    names = {Path(name).name for name in zipfile.ZipFile("tidemark-run.zip").namelist()}
+    assert {"certificate.json", "certificate.html"} <= names
 
 
 def test_the_events_around_an_operation_are_told_in_order(
