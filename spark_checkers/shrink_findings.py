@@ -7,7 +7,7 @@ operations and values. Places and counts in it change as the history gets smalle
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -60,6 +60,25 @@ def shows_finding(
         return any(_held_fast(one) == wanted for one in found)
 
     return shows
+
+
+def kinds_found(
+    history: History,
+    rules: Iterable[Rule],
+    engine: Engine,
+    scratch: Path,
+    circumstances: Collection[str],
+) -> frozenset[str]:
+    """The rules that find anything in a history."""
+    judgement = judge_history(
+        history,
+        scratch / "tables",
+        rules,
+        engine,
+        reference=adapter_of(str(history.header.get("sut"))).by_our_reading,
+        circumstances=circumstances,
+    )
+    return frozenset(one.rule.id for one in judgement.judged if one.result.violations)
 
 
 def shows_unplaceable(op: int, model: str, initial: object) -> Shows:

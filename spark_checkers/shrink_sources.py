@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 Event = dict[str, Any]
@@ -16,6 +16,8 @@ class Writers:
 
     def __init__(self, units: Sequence[Unit]) -> None:
         self._told = [tuple(dict.fromkeys(_told(unit))) for unit in units]
+        self._brought = [tuple(dict.fromkeys(_brought(unit))) for unit in units]
+        self._read = [tuple(dict.fromkeys(_listed(unit))) for unit in units]
         self._began = [int(unit[0]["index"]) for unit in units]
         self._ended = [int(unit[-1]["index"]) for unit in units]
         self._wrote: dict[Written, list[int]] = {}
@@ -25,12 +27,30 @@ class Writers:
             for written in dict.fromkeys(_brought(unit)):
                 into.setdefault(written, []).append(place)
 
-    def with_sources(self, places: set[int]) -> set[int]:
-        """These units, and for every value told to one of them those that may have written it."""
+    def read(self, places: Iterable[int]) -> list[Written]:
+        """The values that some units were told one beside another, and that could be left out."""
+        return list(dict.fromkeys(told for place in places for told in self._read[place]))
+
+    def wrote(self, place: int, values: Collection[Written]) -> bool:
+        """Whether a unit wrote one of these."""
+        return any(one in values for one in self._brought[place])
+
+    def only_wrote(self, place: int, values: Collection[Written]) -> bool:
+        """Whether a unit wrote something, and nothing but these."""
+        brought = self._brought[place]
+        return bool(brought) and all(one in values for one in brought)
+
+    def with_sources(
+        self, places: set[int], without: Collection[Written] = frozenset()
+    ) -> set[int]:
+        """These units, and for every value told to one of them those that may have written it,
+        but for values that nobody is told any more."""
         closed, waiting = set(places), sorted(places)
         while waiting:
             place = waiting.pop()
             for told in self._told[place]:
+                if told in without:
+                    continue
                 new = [one for one in self._sources(told, place) if one not in closed]
                 closed.update(new)
                 waiting += new
@@ -45,6 +65,52 @@ class Writers:
             one for one in wrote if self._began[reader] < self._began[one] < self._ended[reader]
         ]
         return [*before[-1:], *during] or wrote[:1]
+
+
+def untold(event: Event, asked: Event, values: Collection[Written]) -> Event:
+    """What an operation was told, without some of the values that it read."""
+    home = _home(asked)
+    kept = dict(event)
+    if isinstance(event.get("records"), list):
+        kept["records"] = [
+            record
+            for record in event["records"]
+            if not {*_records([record], home, place=1)} & {*values}
+        ]
+    if _is_poll_list(event.get("value")):
+        kept["value"] = [_poll_without(part, home, values) for part in event["value"]]
+    return kept
+
+
+def _poll_without(part: Any, home: str, values: Collection[Written]) -> Any:
+    if part[0] != "poll" or len(part) < 2 or not isinstance(part[1], dict):
+        return part
+    found = {
+        key: [one for one in told if not {*_values({key: [one]}, home)} & {*values}]
+        for key, told in part[1].items()
+    }
+    return [part[0], {key: told for key, told in found.items() if told}, *part[2:]]
+
+
+def _is_poll_list(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(_is_micro(part) for part in value)
+
+
+def _listed(unit: Unit) -> Iterator[Written]:
+    """What an operation was told in a list: each can be left out without touching the others."""
+    if unit[0]["kind"] != "op":
+        return
+    home = _home(unit[0])
+    for event in unit[1:]:
+        yield from _records(event.get("records"), home, place=1) if _fetched(unit) else ()
+        if _is_poll_list(event.get("value")):
+            for part in event["value"]:
+                if part[0] == "poll" and len(part) > 1:
+                    yield from _values(part[1], home)
+
+
+def _fetched(unit: Unit) -> bool:
+    return not unit[0].get("records")
 
 
 def _brought(unit: Unit) -> Iterator[Written]:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from conformance.catalogue import CATALOGUE
+from conformance.catalogue.kafka import jepsen
 from harness.cli.check import find_history, refuse_unknown_model
-from harness.cli.check_one import Asked, Found, check_one, initial_value
+from harness.cli.check_one import Asked, Found, check_one, initial_value, rules_of
+from harness.cli.grounds import KAFKA, called_for, profile_models
 from harness.cli.progress import Stage, plural, printable
 from harness.cli.runs import judged_document
 from harness.history import History, ShardWriter
@@ -28,6 +30,7 @@ from spark_checkers.shrink import WAS, Shrunk, shrink
 from spark_checkers.shrink_findings import (
     excuses_of,
     findings_of,
+    kinds_found,
     shows_finding,
     shows_unplaceable,
 )
@@ -118,14 +121,21 @@ def _shrink(
         return shrink(history, shows, budget=budget, progress=line.progress)
     rule = CATALOGUE[anomaly["rule"]]
     under = (WW_DEPS,) if asked.ww_deps else ()
+    called = asked.model or called_for(history)
+    rules = jepsen.RULES if called == KAFKA else rules_of(_profiles(called))
     first = findings_of(history, rule, engine, scratch, under)[0]
     return shrink(
         history,
         shows_finding(rule, first, engine, scratch, under),
         budget=budget,
         stays=excuses_of(rule),
+        kinds=lambda part: kinds_found(part, rules, engine, scratch, under),
         progress=line.progress,
     )
+
+
+def _profiles(called: str | Sequence[str]) -> Sequence[str]:
+    return profile_models()[called] if isinstance(called, str) else called
 
 
 def _write(header: dict[str, Any], shrunk: Shrunk, scratch: Path, target: Path) -> None:

@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 from conformance.catalogue import CATALOGUE
+from conformance.catalogue.kafka import jepsen
 from harness.history import History, history_of
 from spark_checkers.engine import InlineEngine
 from spark_checkers.shrink import WAS, shrink
 from spark_checkers.shrink_findings import (
     excuses_of,
     findings_of,
+    kinds_found,
     shows_finding,
     shows_unplaceable,
 )
@@ -64,6 +66,66 @@ def test_the_write_that_was_lost_stays_the_lost_one(engine: InlineEngine, tmp_pa
         [["send", "x", [2, "c"]]],
         [["poll", {"x": [[2, "c"]]}]],
     ]
+
+
+def test_what_one_poll_read_goes_with_those_who_sent_it(
+    engine: InlineEngine, tmp_path: Path
+) -> None:
+    """Sixty sends, one of them lost, one poll of all others."""
+    told = [(offset, f"v{offset}") for offset in range(60) if offset != 30]
+    whole = history(*(sent(0, f"v{n}", n) for n in range(60)), polled(1, *told))
+    (first,) = findings_of(whole, LOST, engine, tmp_path, ())
+
+    left = shrink(
+        whole,
+        shows_finding(LOST, first, engine, tmp_path, ()),
+        kinds=lambda part: kinds_found(part, jepsen.RULES, engine, tmp_path, ()),
+    )
+
+    assert left.minimal
+    assert [event["value"] for event in left.events if event["type"] == "ok"] == [
+        [["send", "x", [30, "v30"]]],
+        [["send", "x", [59, "v59"]]],
+        [["poll", {"x": [[59, "v59"]]}]],
+    ]
+
+
+def test_a_value_stays_read_while_its_sender_sent_more(
+    engine: InlineEngine, tmp_path: Path
+) -> None:
+    """Without the read of `b` its sender, which `d` needs, would have lost it."""
+    both = op(
+        0,
+        "send",
+        [["send", "x", "b"], ["send", "x", "d"]],
+        [
+            ["send", "x", [1, "b"]],
+            ["send", "x", [3, "d"]],
+        ],
+    )
+    whole = history(sent(0, "a", 0), both, polled(1, (1, "b"), (3, "d")))
+    (first,) = findings_of(whole, LOST, engine, tmp_path, ())
+
+    left = shrink(
+        whole,
+        shows_finding(LOST, first, engine, tmp_path, ()),
+        kinds=lambda part: kinds_found(part, jepsen.RULES, engine, tmp_path, ()),
+    )
+
+    assert left.events[-1]["value"] == [["poll", {"x": [[1, "b"], [3, "d"]]}]]
+
+
+def test_a_smaller_history_with_another_kind_of_anomaly_is_refused() -> None:
+    whole = history(sent(0, "a", 0), sent(0, "b", 1), polled(1, (0, "a"), (1, "b")))
+
+    def kinds(part: History) -> set[str]:
+        return set() if sum(1 for _ in part.events) == 6 else {"another"}
+
+    def reads(part: History) -> bool:
+        return any(event["f"] == "poll" for event in part.events)
+
+    assert shrink(whole, reads, kinds=kinds).operations == 3
+    assert shrink(whole, reads, kinds=lambda part: set()).operations == 1
 
 
 def test_another_finding_of_the_same_rule_does_not_count(
