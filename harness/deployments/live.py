@@ -77,7 +77,7 @@ class LiveDeployment:
         self._live_levers = self.make_levers(hurting)
         self.levers: Levers = self._live_levers
         self._slot = slot
-        self._folder = run.folder
+        self._run_folder = run.folder
         self._runner = asyncio.Runner()
         self._looks: dict[str, Probe] = {}
         self.probes: frozenset[str] = frozenset()
@@ -113,7 +113,7 @@ class LiveDeployment:
         nodes = self._live_nodes
         if not isinstance(nodes, LoggingNodes):
             return
-        folder = self._folder / LOGS_FOLDER / self._slot.name
+        folder = self._run_folder / LOGS_FOLDER / self._slot.name
         for name in (name for role in self._names for name in role):
             with suppress(
                 LabError, KeyError, OSError
