@@ -16,12 +16,12 @@ from pathlib import Path
 from conformance.catalogue import CATALOGUE
 from conformance.proofs import LINE_MAP
 from harness.cli.certify import open_chosen_engine
-from harness.cli.hashes import VERDICT_FILE
+from harness.cli.hashes import VERDICT_FILE, is_judged
 from harness.cli.hidden import secrets_of
 from harness.cli.judged_run import documents, judge_again
 from harness.cli.progress import Stage, printable
 from harness.cli.runs import called, find_run, runs_of_night
-from harness.cli.views import view_of, write_html
+from harness.cli.views import view_of, write_html, write_views
 from harness.errors import UsageError
 from harness.history.frames import open_run
 from harness.history.sources import Source
@@ -60,7 +60,10 @@ def run(name: str, wanted: Wanted) -> int:
     folder = find_run(name)
     stage = Stage(sys.stderr if wanted.as_json else sys.stdout)
     designs = designs_at(wanted.designs, load_line_map(LINE_MAP, CATALOGUE))
+    new = not is_judged(folder)
     conclusion = judge_folder(folder, stage)
+    if new and not conclusion.tampered:
+        write_views(folder, conclusion, stage)
     with hiding(secrets_of(conclusion.header)):
         if wanted.around is not None:
             slice_ = _slice(folder, conclusion, wanted.around)

@@ -8,12 +8,13 @@ told. Of each broker at most one value per bucket is kept, the last.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
-from harness.history.frames import Frames
+from harness.history.frames import Frames, Where
 from reports.measures.clocks import Clock
 from reports.measures.load import BUCKETS
 
@@ -33,7 +34,13 @@ class PartitionOffsets:
     local_start: tuple[Point, ...] = ()
     tiered_end: tuple[Point, ...] = ()
     boundary: tuple[Point, ...] = ()
+    by_leader: tuple[Point, ...] = ()
     told: int = 0
+
+    @property
+    def leaders_watermark(self) -> Sequence[Point]:
+        """What the leader told; where none is known, the highest that any broker told so far."""
+        return self.by_leader or highest_of(self.high_watermarks)
 
     @property
     def empty(self) -> bool:
@@ -81,8 +88,42 @@ def offsets_of(tables: Frames, clock: Clock, topic: str, partition: int) -> Part
         local_start=_points(local.sort_values("time"), "local_start", clock),
         tiered_end=_points(looks.sort_values("time"), "last_tiered", clock),
         boundary=_points(stored, "stored_boundary", clock),
+        by_leader=_points(
+            _by_leaders(answers, _leaders(tables, where, times)), "high_watermark", clock
+        ),
         told=len(answers) + len(tiered) + len(looks) + len(stored),
     )
+
+
+def highest_of(series: Mapping[str, Sequence[Point]]) -> list[Point]:
+    """The highest that any broker has told so far."""
+    points = sorted(point for told in series.values() for point in told)
+    highest: list[Point] = []
+    for time, offset in points:
+        if not highest or offset > highest[-1][1]:
+            highest.append((time, offset))
+    return highest
+
+
+def _leaders(tables: Frames, where: Where, times: pd.Series[Any]) -> pd.DataFrame:
+    """Who led from when on, as metadata told it; an older epoch told later is old news."""
+    columns = ["op", "type", "leader", "leader_epoch"]
+    told = pd.concat(
+        [tables.read(name, columns, where) for name in ("leaders_told", "partitions_told")]
+    )
+    told["time"] = told.op.map(times)
+    told = told[(told.type == "ok") & told.time.notna() & told.leader_epoch.notna()]
+    told = told.sort_values("time")
+    return told[told.leader_epoch >= told.leader_epoch.cummax()]
+
+
+def _by_leaders(answers: pd.DataFrame, leaders: pd.DataFrame) -> pd.DataFrame:
+    """The answers of whoever led; before the first leader was told, of that one."""
+    if not len(leaders) or not len(answers):
+        return answers[:0]
+    order = leaders.time.astype("int64").searchsorted(answers.time.astype("int64"), side="right")
+    leading = leaders.leader.iloc[(order - 1).clip(min=0)].to_numpy()
+    return answers[(answers.node == leading).fillna(value=False)]
 
 
 def _by_broker(frame: pd.DataFrame, column: str, clock: Clock) -> dict[str, tuple[Point, ...]]:

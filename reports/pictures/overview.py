@@ -25,7 +25,7 @@ from reports.pictures.axis import (
     short,
 )
 from reports.pictures.fault_rows import ROW, fault_rows, stacked
-from reports.pictures.partition import PARTITION_HEIGHT, partition_panel
+from reports.pictures.partition import partition_height, partition_panel
 
 LANE = 14.0
 GAP = 26.0
@@ -67,7 +67,7 @@ def overview(
     y += 2 * (PLOT + GAP)
     if offsets is not None and not offsets.empty:
         drawn.append(partition_panel(offsets, axis, y))
-        y += PARTITION_HEIGHT + GAP
+        y += partition_height(offsets) + GAP
     behind = [_bands(faults, load, axis, y), _leaders(leaders, load, axis, y)]
     return tag(
         "svg",

@@ -1,35 +1,43 @@
 """One partition as offset regions over time.
 
 Filled from the log start to the tiered end: what the remote store holds. Filled from the local log
-start to the highest watermark: what lies on disks. Lines are what each broker said of its high
+start to the high watermark that the leader told last, which a truncation lowers: what lies on
+disks. Lines are what each broker said of its high
 watermark and log start; the boundary B0 is a line of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from reports.markup import Markup, joined, tag
-from reports.measures.offsets import PartitionOffsets, Point
+from reports.measures.offsets import PartitionOffsets, Point, highest_of
 from reports.pictures.axis import LEFT, RIGHT, WIDTH, Scale, TimeAxis, panel_title
 
 PARTITION_HEIGHT = 150.0
 DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 4")
-_LEGEND_WIDTH = 118
+LEGEND_ROW = 14.0
+
+
+def partition_height(told: PartitionOffsets) -> float:
+    """How much room the panel takes: more where its legend has more than one row."""
+    return PARTITION_HEIGHT + LEGEND_ROW * (len(_legend_rows(told)) - 1)
 
 
 def partition_panel(told: PartitionOffsets, axis: TimeAxis, y: float) -> Markup:
-    """The panel, its legend in the line of its title."""
+    """The panel, its legend below its title."""
     clock = told.clock
     series = [*told.high_watermarks.values(), *told.log_starts.values()]
     series += [told.local_start, told.tiered_end, told.boundary]
     values = [offset for points in series for _, offset in points]
+    height = partition_height(told)
     scale = Scale(
         low=min(values) if min(values) > max(values) * 0.5 else 0,
         high=max(max(values), min(values) + 1),
-        bottom=y + PARTITION_HEIGHT,
-        top=y + 18,
+        bottom=y + height,
+        top=y + height - PARTITION_HEIGHT + 18,
         whole=True,
     )
 
@@ -41,7 +49,7 @@ def partition_panel(told: PartitionOffsets, axis: TimeAxis, y: float) -> Markup:
             corners += [(x, before), (x, now)]
         return [*corners, (WIDTH - RIGHT, corners[-1][1])] if corners else []
 
-    high = highest_of(told.high_watermarks)
+    high = told.leaders_watermark
     low = highest_of(told.log_starts)
     drawn = [
         _region(steps(told.local_start or low), steps(high), "local"),
@@ -56,16 +64,6 @@ def partition_panel(told: PartitionOffsets, axis: TimeAxis, y: float) -> Markup:
         scale.drawn(),
         drawn,
     )
-
-
-def highest_of(series: Mapping[str, Sequence[Point]]) -> list[Point]:
-    """The highest that any broker has told so far."""
-    points = sorted(point for told in series.values() for point in told)
-    highest: list[Point] = []
-    for time, offset in points:
-        if not highest or offset > highest[-1][1]:
-            highest.append((time, offset))
-    return highest
 
 
 def _path(points: Iterable[tuple[float, float]]) -> str:
@@ -110,35 +108,56 @@ def _dashes() -> Iterable[str]:
 
 def _legend(told: PartitionOffsets, y: float) -> Markup:
     """Which dash is which broker; what the filled regions are."""
-    items: list[Markup] = []
+    return joined(
+        joined(entry.key(x, y + LEGEND_ROW * row), _name(entry, x, y + LEGEND_ROW * row))
+        for row, entries in enumerate(_legend_rows(told))
+        for x, entry in entries
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    """One thing that a legend explains."""
+
+    name: str
+    width: float
+    kind: str = "watermark"
+    dash: str = ""
+    filled: bool = False
+
+    def key(self, x: float, y: float) -> Markup:
+        if self.filled:
+            return tag("rect", x=x, y=y - 9, width=16, height=9, class_=f"region {self.kind}")
+        path = f"M{x} {y - 4}h22"
+        return tag("path", d=path, class_=f"line {self.kind}", stroke_dasharray=self.dash or None)
+
+
+def _name(entry: _Entry, x: float, y: float) -> Markup:
+    return tag("text", entry.name, x=x + (20 if entry.filled else 26), y=y, class_="tick")
+
+
+def _legend_rows(told: PartitionOffsets) -> list[list[tuple[float, _Entry]]]:
+    """Entries from left to right, in as many rows as they need."""
+    rows: list[list[tuple[float, _Entry]]] = [[]]
     x = LEFT
+    for entry in _entries(told):
+        if rows[-1] and x + entry.width > WIDTH - RIGHT:
+            rows.append([])
+            x = LEFT
+        rows[-1].append((x, entry))
+        x += entry.width
+    return rows
+
+
+def _entries(told: PartitionOffsets) -> Iterable[_Entry]:
     names = dict.fromkeys([*told.high_watermarks, *told.log_starts])
     for name, dash in zip(names, _dashes(), strict=False):
-        items += [
-            tag(
-                "path", d=f"M{x} {y - 4}h22", class_="line watermark", stroke_dasharray=dash or None
-            ),
-            tag("text", name, x=x + 26, y=y, class_="tick"),
-        ]
-        x += 84
-    regions = [("tiered", bool(told.tiered_end)), ("local", bool(told.high_watermarks))]
-    for name, there in regions:
-        if there:
-            items += [
-                tag("rect", x=x, y=y - 9, width=16, height=9, class_=f"region {name}"),
-                tag("text", name, x=x + 20, y=y, class_="tick"),
-            ]
-            x += 66
-    lines = [
-        ("high watermark", "watermark", bool(told.high_watermarks)),
-        ("log start", "log-start", bool(told.log_starts)),
-        ("boundary B0", "boundary", bool(told.boundary)),
-    ]
-    for name, kind, there in lines:
-        if there:
-            items += [
-                tag("path", d=f"M{x} {y - 4}h22", class_=f"line {kind}"),
-                tag("text", name, x=x + 26, y=y, class_="tick"),
-            ]
-            x += _LEGEND_WIDTH
-    return joined(items)
+        yield _Entry(name=name, width=84, dash=dash)
+    regions = (("tiered", told.tiered_end), ("local", told.high_watermarks))
+    yield from (_Entry(name=name, kind=name, width=66, filled=True) for name, on in regions if on)
+    lines = (
+        ("high watermark", "watermark", told.high_watermarks),
+        ("log start", "log-start", told.log_starts),
+        ("boundary B0", "boundary", told.boundary),
+    )
+    yield from (_Entry(name=name, kind=kind, width=118) for name, kind, on in lines if on)

@@ -13,7 +13,12 @@ from reports.measures.offsets import PartitionOffsets
 from reports.pictures.axis import LEFT, WIDTH, Scale, TimeAxis
 from reports.pictures.fault_rows import MOST_ROWS, fault_rows, stacked
 from reports.pictures.overview import overview
-from reports.pictures.partition import partition_panel
+from reports.pictures.partition import (
+    LEGEND_ROW,
+    PARTITION_HEIGHT,
+    partition_height,
+    partition_panel,
+)
 
 SECOND = 1_000_000_000
 CLOCK = Clock(name="sim", start_ns=0, end_ns=10 * SECOND, operations=3)
@@ -86,6 +91,35 @@ def test_a_region_begins_when_both_of_its_ends_are_known() -> None:
     corners = [tuple(map(float, one.split())) for one in re.findall(r"[\d.]+ [\d.]+", tiered)]
     assert min(x for x, _ in corners) == pytest.approx(AXIS.x(5), abs=0.1)
     assert len({x for x, _ in corners}) == len({y for _, y in corners}) == 2  # a rectangle
+
+
+def told_by(brokers: int, **more: tuple[tuple[int, int], ...]) -> PartitionOffsets:
+    series = {f"broker {n}": ((SECOND, 10), (8 * SECOND, 20)) for n in range(brokers)}
+    return PartitionOffsets(
+        clock=CLOCK,
+        topic="t",
+        partition=0,
+        high_watermarks=series,
+        log_starts=dict.fromkeys(series, ((SECOND, 0),)),
+        **more,
+    )
+
+
+def test_a_truncation_lowers_the_region() -> None:
+    told = told_by(1, by_leader=((1 * SECOND, 20), (5 * SECOND, 12)))
+    (local,) = re.findall(r'd="([^"]+)" class="region local"', partition_panel(told, AXIS, 0))
+    corners = [tuple(map(float, one.split())) for one in re.findall(r"[\d.]+ [\d.]+", local)]
+    first, last = (min(y for x, y in corners if x == at) for at in (LEFT + 81.8, WIDTH - 24))
+    assert last > first  # lower on the page
+
+
+@pytest.mark.parametrize(("brokers", "rows"), [(3, 1), (5, 2), (20, 3)])
+def test_a_legend_has_as_many_rows_as_it_needs(brokers: int, rows: int) -> None:
+    told = told_by(brokers, tiered_end=((SECOND, 5),), boundary=((SECOND, 5),))
+    drawn = partition_panel(told, AXIS, 0)
+    places = [float(x) for x in re.findall(r'<text x="([\d.]+)" y="[\d.]+" class="tick">', drawn)]
+    assert max(places) < WIDTH - 40
+    assert partition_height(told) == PARTITION_HEIGHT + LEGEND_ROW * (rows - 1)
 
 
 @pytest.mark.parametrize(("low", "high"), [(2.0, 7.5), (0.3, 0.9), (0.5, 20.0), (1.0, 10_000.0)])
