@@ -1,6 +1,7 @@
 """The pages in a real browser: Chromium, headless, driven by Playwright.
 
-A machine without Chromium or Playwright skips these with the reason. `TIDEMARK_SCREENSHOTS=DIR`
+Chromium is the machine's own, or the one that Playwright has installed. A machine without Chromium
+or Playwright skips these with the reason. `TIDEMARK_SCREENSHOTS=DIR`
 keeps pictures of what was opened, for eyes to look at.
 """
 
@@ -27,13 +28,38 @@ QUIET = (
 )
 
 
+RUNS = ("passing_run", "unplaceable_run", "campaign_run")
+
+
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+def chromium() -> str:
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if not CHROMIUM:
-        pytest.skip("there is no chromium on this machine")
+    if CHROMIUM:
+        return CHROMIUM
     with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=QUIET.split())
+        program = str(driver.chromium.executable_path)
+    if not Path(program).is_file():
+        pytest.skip("there is no chromium here; `playwright install chromium` brings one")
+    return program
+
+
+@pytest.fixture(scope="module")
+def pages(request: pytest.FixtureRequest, chromium: str) -> dict[str, Path]:
+    """Every other kind of page, each drawn by its command, where there is something to open it."""
+    runs = [request.getfixturevalue(name) for name in RUNS]
+    made = {name: run / "report.html" for name, run in zip(RUNS, runs, strict=True)}
+    compared = runs[0] / "compare.html"
+    assert tidemark(f"compare {' '.join(map(str, runs))} --html {compared}") == 0
+    return made | {"compare": compared, "certificate": runs[0] / "certificate.html"}
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str, pages: dict[str, Path]) -> Iterator[Any]:
+    """After all runs were recorded: a browser has a loop of its own in this thread."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=chromium, args=QUIET.split())
         yield opened
         opened.close()
 
@@ -50,7 +76,7 @@ class Visit:
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.goto(file.as_uri())
         if folder := os.environ.get("TIDEMARK_SCREENSHOTS"):
-            name = f"{file.parent.name}-{file.stem}-{width}-{scheme}.png"
+            name = f"{file.parents[2].name}-{file.stem}-{width}-{scheme}.png"
             self.page.screenshot(path=Path(folder) / name, full_page=True)
 
     def shown(self, what: str) -> bool:
@@ -78,6 +104,29 @@ def test_a_report_opens_from_disk_at_any_width_and_asks_nobody(
     assert background == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 23, 27)")
     visit.page.click("#theme")
     assert visit.page.evaluate("getComputedStyle(document.body).backgroundColor") != background
+
+
+@pytest.mark.parametrize("name", [*RUNS, "compare", "certificate"])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_every_kind_of_page_fits_complains_of_nothing_and_asks_nobody(
+    browser: Any, pages: dict[str, Path], name: str, width: int, scheme: str
+) -> None:
+    visit = Visit(browser, pages[name], width=width, scheme=scheme)
+
+    assert visit.complaints == []
+    assert visit.asked == [pages[name].as_uri()]
+    assert visit.overflow_px <= 0
+    assert visit.shown(SHOWN[name])
+
+
+SHOWN = {
+    "passing_run": "text=Nothing contradicts the rules",
+    "unplaceable_run": "#rule-MIG-021 svg .bar.found",
+    "campaign_run": "#happened svg .band",
+    "compare": "tbody tr th",
+    "certificate": "text=CERTIFIED",
+}
+"""What a page of each kind is there to show."""
 
 
 def test_an_anchor_opens_what_is_folded_around_it(browser: Any, failing_run: Path) -> None:
