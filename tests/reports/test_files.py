@@ -120,6 +120,18 @@ def test_an_operation_that_is_not_there_is_a_usage_error(here: Path) -> None:
     assert tidemark("report 1 --around 999999") == 64
 
 
+def test_a_run_that_was_not_judged_gets_its_views_with_its_verdict(
+    failing_run: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(failing_run / "shards", run / "shards")
+    shutil.copy(failing_run / "header.json", run)
+
+    assert tidemark(f"report {run}") == 1
+
+    assert {one.name for one in run.iterdir()} >= {"report.html", "summary.md", "junit.xml"}
+
+
 def test_the_index_links_each_run_to_its_page_and_its_findings(here: Path) -> None:
     assert tidemark("runs --html index.html") == 0
 
