@@ -62,10 +62,10 @@ class Nemesis:
         """The faults in force, oldest first."""
         return tuple(self._begun)
 
-    def in_force(self, name: str, target: str) -> Active | None:
-        """The fault of that name that was begun on that target, as it was asked for or found."""
-        same = (one for one in self._begun if one.fault.name == name)
-        return next((one for one in same if target in (one.asked, one.target.label)), None)
+    def newest(self, name: str, target: str | None = None) -> Active | None:
+        """The newest fault of that name, or of those on a target as it was asked for or found."""
+        same = (one for one in reversed(self._begun) if one.fault.name == name)
+        return next((one for one in same if target in (None, one.asked, one.target.label)), None)
 
     def missing(self, name: str, target: str) -> str | None:
         """Why a fault cannot be done here to such a target, if it cannot."""
@@ -76,15 +76,22 @@ class Nemesis:
         return await self._find(_fault(name, {}), target)
 
     async def begin(
-        self, name: str, target: str | Target = "", *, part: str | None = None, **options: Any
+        self,
+        name: str,
+        target: str | Target = "",
+        *,
+        asked: str | None = None,
+        part: str | None = None,
+        **options: Any,
     ) -> Active:
-        """Begin a fault on a target, named or found; `part` of the plan asks for it.
+        """Begin a fault on a target, named or found as it was asked for; `part` asks for it.
 
         A fault that is in force there already, or whose target is down or cannot be found, is out
         of place: nothing is done or written, so a program without some of its steps is a program.
         """
         fault = _fault(name, options)
-        asked = target if isinstance(target, str) else target.label
+        if asked is None:
+            asked = target if isinstance(target, str) else target.label
         if (reason := levers_missing(self._on, fault, asked)) is not None:
             raise UsageError(f"{name}: {reason}")
         try:
