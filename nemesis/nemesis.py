@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from harness.deployments.deployment import Deployment
+from harness.deployments.deployment import Deployment, Role
 from harness.errors import UsageError
 from harness.history.recorder import Fault as FaultLine
 from harness.levers import Together
@@ -227,9 +227,13 @@ class Nemesis:
         hit = [
             assumption
             for role, assumption in fault.suspends.items()
-            if set(target.hosts).intersection(self._on.nodes(role))
+            if set(target.hosts).intersection((*self._on.nodes(role), *self._further(role)))
         ]
         return list(dict.fromkeys(hit))
+
+    def _further(self, role: Role) -> list[str]:
+        """A node that is none of this deployment, but at the end of links that can be cut."""
+        return [one for one in self._on.levers.further_ends if one == role.value]
 
     def _look(self, active: Active) -> None:
         line = active.line

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from fake_deployment import FakeDeployment
 
+from harness.deployments.deployment import Role
 from harness.errors import UsageError
 from harness.steps.player import Player
 from harness.steps.step import read_steps
@@ -102,6 +103,15 @@ def test_what_is_suspended_depends_on_whom_a_fault_hits(
     begin(nemesis, fault, target)
 
     assert [line for line in on.log if line.startswith("suspend")] == suspended
+
+
+def test_a_controller_that_is_only_the_end_of_links_is_cut_off_like_any_other(on, nemesis) -> None:
+    on.without = (Role.CONTROLLER,)
+    on.levers.further_ends = ("controller",)
+
+    begin(nemesis, "cut", "broker-1 -> everything else")
+
+    assert on.log[0] == "suspend one-leader"
 
 
 @pytest.mark.parametrize(
