@@ -261,7 +261,7 @@ class _Waits:
 
 def _acts(campaign: str, entry: Entry, wait_ms: int) -> Step:
     if entry.act == "end":
-        return _step(NEMESIS, "end", fault=entry.fault)
+        return _step(NEMESIS, "end", fault=entry.fault, target=entry.target)
     part = part_name(campaign, Strike(entry.fault, entry.target))
     waits = {"wait": wait_ms} if BEHIND in entry.target else {}
     return _step(NEMESIS, entry.fault, target=entry.target, part=part, **waits)

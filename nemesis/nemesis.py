@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from harness.deployments.deployment import Deployment
+from harness.deployments.deployment import Deployment, Role
 from harness.errors import UsageError
 from harness.history.recorder import Fault as FaultLine
 from harness.levers import Together
@@ -62,10 +62,10 @@ class Nemesis:
         """The faults in force, oldest first."""
         return tuple(self._begun)
 
-    def in_force(self, name: str, target: str) -> Active | None:
-        """The fault of that name that was begun on that target, as it was asked for or found."""
-        same = (one for one in self._begun if one.fault.name == name)
-        return next((one for one in same if target in (one.asked, one.target.label)), None)
+    def newest(self, name: str, target: str | None = None) -> Active | None:
+        """The newest fault of that name, or of those on a target as it was asked for or found."""
+        same = (one for one in reversed(self._begun) if one.fault.name == name)
+        return next((one for one in same if target in (None, one.asked, one.target.label)), None)
 
     def missing(self, name: str, target: str) -> str | None:
         """Why a fault cannot be done here to such a target, if it cannot."""
@@ -76,15 +76,22 @@ class Nemesis:
         return await self._find(_fault(name, {}), target)
 
     async def begin(
-        self, name: str, target: str | Target = "", *, part: str | None = None, **options: Any
+        self,
+        name: str,
+        target: str | Target = "",
+        *,
+        asked: str | None = None,
+        part: str | None = None,
+        **options: Any,
     ) -> Active:
-        """Begin a fault on a target, named or found; `part` of the plan asks for it.
+        """Begin a fault on a target, named or found as it was asked for; `part` asks for it.
 
         A fault that is in force there already, or whose target is down or cannot be found, is out
         of place: nothing is done or written, so a program without some of its steps is a program.
         """
         fault = _fault(name, options)
-        asked = target if isinstance(target, str) else target.label
+        if asked is None:
+            asked = target if isinstance(target, str) else target.label
         if (reason := levers_missing(self._on, fault, asked)) is not None:
             raise UsageError(f"{name}: {reason}")
         try:
@@ -220,9 +227,13 @@ class Nemesis:
         hit = [
             assumption
             for role, assumption in fault.suspends.items()
-            if set(target.hosts).intersection(self._on.nodes(role))
+            if set(target.hosts).intersection((*self._on.nodes(role), *self._further(role)))
         ]
         return list(dict.fromkeys(hit))
+
+    def _further(self, role: Role) -> list[str]:
+        """A node that is none of this deployment, but at the end of links that can be cut."""
+        return [one for one in self._on.levers.further_ends if one == role.value]
 
     def _look(self, active: Active) -> None:
         line = active.line

@@ -4,13 +4,15 @@
     nemesis  isolate target="leader of t-0"                  until it is ended
     nemesis  object-store-slow target=object-store seconds=2
     nemesis  end     fault=cut                               the newest of that name
+    nemesis  end     fault=kill target="leader of t-0"       who led when it was begun
     nemesis  heal    which=0                                 the oldest
     nemesis  heal-all
     nemesis  kill    target="leader of t-0 with 1 follower behind" wait=5000
 
 What a target meant is recorded with the step. One that is not there yet is waited for, if told. A
 step is skipped, and its line says why, if its target is out of place, if there are faults enough,
-or if the cluster did not recover from those before.
+or if the cluster did not recover from those before. So is the end of a fault that is over, or whose
+begin was skipped; the end of one that no step before it asked for is a mistake.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 from harness.deployments.deployment import Deployment, Role
+from harness.errors import UsageError
 from harness.steps.step import NEMESIS, Step
 from harness.steps.vocabulary import Choices, Does, Vocabulary, verb
 from nemesis.faults import FAULTS
@@ -124,6 +127,8 @@ class NemesisSteps(_FaultVerbs):  # type: ignore[misc, valid-type]
         self._spared = spared
         self._stir = stir
         self._found = Target(label="")
+        self._text = ""  # as which it was asked for
+        self._ever: set[tuple[str, str]] = set()  # fault and target of every step, also skipped
         self._healing: list[asyncio.Task[None]] = []
 
     @classmethod
@@ -135,22 +140,31 @@ class NemesisSteps(_FaultVerbs):  # type: ignore[misc, valid-type]
 
     async def resolve(self, step: Step) -> Mapping[str, Any]:
         """Who is hit, or why nothing is done."""
+        if step.verb == "end":
+            return self._over(**step.arguments)
         if step.verb in ENDING:
             return {}
+        if (asked := self._asked(step)) is not None:
+            self._ever.add(asked)
+            self._text = asked[1]
         if reason := self._spared():
             return {SKIPPED: reason}
         if self._most is not None and len(self._nemesis.active) >= self._most:
             return {SKIPPED: f"{self._most} faults are in force"}
-        if (asked := self._asked(step)) is None:
+        if asked is None:
             return {}
-        left = int(step.arguments.get("wait", 0))
+        return await self._meant(*asked, left=int(step.arguments.get("wait", 0)))
+
+    async def _meant(self, fault: str, text: str, *, left: int) -> Mapping[str, Any]:
+        """Who is hit; one that is not there is looked for until nothing is left of the time."""
         while True:
             try:
-                self._found = await self._nemesis.find(*asked)
+                self._found = await self._nemesis.find(fault, text)
             except NoTarget as why:
                 if left <= 0:
                     return {SKIPPED: str(why)}
             else:
+                self._ever.add((fault, self._found.label))
                 return {"target": self._found.label}
             left -= LOOK_MS
             await self._pass(LOOK_MS)
@@ -209,11 +223,9 @@ class NemesisSteps(_FaultVerbs):  # type: ignore[misc, valid-type]
 
     @verb(drawn=False)
     async def end(self, step: Step, fault: str, target: str | None = None) -> None:
-        """End the newest fault of that name, or the one on a target."""
-        for active in reversed(self._nemesis.active):
-            if active.fault.name == fault and target in (None, active.asked, active.target.label):
-                await self._nemesis.end(active)
-                return
+        """End the newest fault of that name, or of those on a target."""
+        if (active := self._nemesis.newest(fault, target)) is not None:
+            await self._nemesis.end(active)
 
     @verb(which=(0, 1), ms=A_WHILE)
     async def heal(self, step: Step, which: int, ms: int = 0) -> None:
@@ -229,6 +241,17 @@ class NemesisSteps(_FaultVerbs):  # type: ignore[misc, valid-type]
         await self._nemesis.heal_all()
 
     # ── how ──────────────────────────────────────────────────────────────────────────────────────
+
+    def _over(self, fault: str, target: str | None = None) -> Mapping[str, Any]:
+        """Why there is nothing to end, if there is nothing; an error where there never was."""
+        if self._nemesis.newest(fault, target) is not None:
+            return {}
+        on = "" if target is None else f" on {target!r}"
+        ever = sorted(hit for name, hit in self._ever if name == fault)
+        if not ever or target not in (None, *ever):
+            told = f"; on {', '.join(ever)}" if ever else ""
+            raise UsageError(f"nemesis end: no {fault} was begun{on}{told}")
+        return {SKIPPED: f"no {fault} is in force{on}"}
 
     def _asked(self, step: Step) -> tuple[str, str] | None:
         """The fault and the target of a step, if it has one."""
@@ -259,7 +282,9 @@ class NemesisSteps(_FaultVerbs):  # type: ignore[misc, valid-type]
 
         A target that is not there yet was waited for, `wait` ms at most.
         """
-        active = await self._nemesis.begin(fault, self._found, part=part, **options)
+        active = await self._nemesis.begin(
+            fault, self._found, asked=self._text, part=part, **options
+        )
         if lasts is not None:
             healing = asyncio.ensure_future(self._end_after(active, lasts))
             self._healing.append(healing)

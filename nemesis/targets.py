@@ -4,6 +4,7 @@
     leader of t-0   follower of t-0   followers of t-0          asked when the fault begins
     leader of t-0 with 2 followers behind                       only while so many are out of sync
     coordinator of a                                            of the transactional id a
+    rack a                                                      its brokers, as Metadata has them
     broker-1, broker-2                                          several nodes
     broker-1 -> controller   leader of t-0 <-> everything else  links, one way or both
     broker-1                                                    as a link: to all other nodes
@@ -27,7 +28,7 @@ from fnmatch import fnmatch
 from itertools import combinations
 from typing import TypeVar
 
-from harness.clients.admin import Leadership
+from harness.clients.admin import Leadership, racks_known
 from harness.clients.operations import TopicPartition
 from harness.clients.raw import RawClient
 from harness.clients.transactions import find_coordinator
@@ -42,7 +43,7 @@ SERVICES = (Role.CONTROL_PLANE.value, Role.OBJECT_STORE.value)
 _NODE_ROLES = (Role.CONTROLLER, Role.BROKER, Role.CLIENT)
 _ARROWS = {"->": False, "→": False, "<->": True, "↔": True}
 _ARROW = re.compile(r"\s*(<->|->|→|↔)\s*")
-COORDINATOR = "coordinator of "
+COORDINATOR, RACK = "coordinator of ", "rack "
 _BY_PARTITION = re.compile(
     r"(leader|followers|follower) of (\S+)(?: with ([1-9]) followers? behind)?"
 )
@@ -131,6 +132,8 @@ class Finder:
             return await self._of_partition(*by_partition.groups())
         if text.startswith(COORDINATOR):
             return (await self._coordinator(text.removeprefix(COORDINATOR)),), None
+        if text.startswith(RACK):
+            return await self._rack(text.removeprefix(RACK)), None
         if text in ("all brokers", "all clients"):
             nodes = self._on.nodes(Role.BROKER if text == "all brokers" else Role.CLIENT)
         elif text.startswith("everything but "):
@@ -178,6 +181,20 @@ class Finder:
             if found in self._on.brokers:
                 return broker_name(found)
         raise NoTarget(f"no broker names a coordinator of {transactional_id}")
+
+    async def _rack(self, rack: str) -> tuple[str, ...]:
+        """The brokers of a rack, as the first broker says that answers."""
+        for broker in self._on.brokers:
+            if broker_name(broker) in tuple(self.silent):
+                continue
+            client = RawClient(self._on.network, self._on.address(broker))
+            try:
+                known = await racks_known(client)
+            except (OSError, TimeoutError):
+                continue
+            there = sorted(one for one, its in known.items() if its == rack)
+            return tuple(broker_name(one) for one in there if one in self._on.brokers)
+        raise NoTarget(f"no broker names who is in rack {rack}")
 
     async def leadership(self, tp: TopicPartition) -> Leadership | None:
         """Who leads by the latest epoch that a broker tells; None if no leader is known."""

@@ -210,12 +210,14 @@ class _Night:
             name=self.folder.name,
             sut=str(self._asked["sut"]),
             where=str(self._asked["where"]),
-            began=time.strftime("%Y-%m-%d %H:%M", time.gmtime(began)),
+            began=time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(began)),
             runs=self.runs,
             exit_code=code,
         )
         kept = RUNS / NIGHTS
-        past = [one for one in _lines(kept) if one["name"] != night.name]
+        # A folder that was deleted, as on a CI service, gives its name to a later night.
+        this = (night.name, night.began)
+        past = [one for one in _lines(kept) if (one["name"], one["began"]) != this]
         told = night.document()
         (self.folder / SUMMARY).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
         (self.folder / JUNIT).write_text(junit(night), encoding="utf-8")
@@ -247,12 +249,19 @@ def _folder(out: Path | None, asked: dict[str, Any], *, resume: bool) -> Path:
             if unended and read_object(one / ASKED) == asked:
                 return one
         raise UsageError("no night that asked the same was stopped; begin one without --resume")
-    folder = out or RUNS / f"night-{len(nights) + 1}"
+    folder = out or RUNS / f"night-{_greatest(nights) + 1}"
     if folder.is_dir() and any(folder.iterdir()):
         raise UsageError(f"{folder} is not empty; `--resume` goes on with a night")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / ASKED).write_text(json.dumps(asked), encoding="utf-8")
     return folder
+
+
+def _greatest(nights: Iterable[Path]) -> int:
+    """Of the numbers of nights, those that are told of only in the trend among them."""
+    names = [*(one.name for one in nights), *(one["name"] for one in _lines(RUNS / NIGHTS))]
+    numbers = (name.removeprefix("night-") for name in names)
+    return max((int(one) for one in numbers if one.isdecimal()), default=0)
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:

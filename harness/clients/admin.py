@@ -151,6 +151,18 @@ async def brokers_known(client: RawClient, *, timeout_s: float = 10.0) -> dict[i
     return {int(one.node_id): Address(one.host, int(one.port)) for one in answer.brokers}
 
 
+async def racks_known(client: RawClient, *, timeout_s: float = 10.0) -> dict[int, str]:
+    """The rack of every broker that a broker knows and that has one."""
+    request = metadata_v12.MetadataRequest(
+        topics=(), allow_auto_topic_creation=False, include_topic_authorized_operations=False
+    )
+    try:
+        answer = await client.ask(request, timeout_s=timeout_s)
+    finally:
+        client.abort()
+    return {int(one.node_id): str(one.rack) for one in answer.brokers if one.rack}
+
+
 async def topics_known(client: RawClient, *, timeout_s: float = 10.0) -> tuple[str, ...]:
     """The names of all topics that a broker knows."""
     request = metadata_v12.MetadataRequest(

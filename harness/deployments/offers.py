@@ -30,9 +30,11 @@ _CALLS = frozenset(
         "kill_service",
     }
 )
+_FOLDER = frozenset({"fail"})  # that Apache Kafka tiers to, which is out of reach for a while
 _DISKS = frozenset({"disk_full", "disk_slow", "disk_failing", "sync_failing"})
 _SIMULATED = frozenset({"lose_power", "shift_clock", "drift_clock", "at_effect"})
-_SERVICES = frozenset({Role.CONTROL_PLANE, Role.OBJECT_STORE})
+_STORE = frozenset({Role.OBJECT_STORE})
+_SERVICES = _STORE | {Role.CONTROL_PLANE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +49,12 @@ OFFERS: Mapping[tuple[str, str], Offer] = MappingProxyType(
     {
         ("sim", "reference"): Offer(_NODES | _LINKS | _CALLS | _DISKS | _SIMULATED, _SERVICES),
         ("process", "reference"): Offer(_NODES | _LINKS | _CALLS, _SERVICES),
-        ("process", "Apache Kafka"): Offer(_NODES | _LINKS),
+        ("process", "Apache Kafka"): Offer(_NODES | _LINKS | _FOLDER, _STORE),
         ("docker", "reference"): Offer(_NODES | _PACKETS | _CALLS | {"disk_full"}, _SERVICES),
-        ("docker", "Apache Kafka"): Offer(_NODES | _PACKETS),
+        ("docker", "Apache Kafka"): Offer(_NODES | _PACKETS | _FOLDER, _STORE),
         ("external", "with hooks"): Offer(
-            frozenset({"kill", "wipe", "pause", "lose_replies"}), frozenset({Role.CONTROL_PLANE})
+            frozenset({"kill", "wipe", "pause", "lose_replies"}) | _LINKS,
+            frozenset({Role.CONTROL_PLANE}),
         ),
         ("external", "by address"): Offer(frozenset()),
     }

@@ -24,6 +24,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
 
 from harness.deployments.deployment import Deployment
+from harness.errors import UsageError
 from harness.history.recorder import Operation
 
 WINDOW = 8
@@ -32,6 +33,8 @@ LAST_POLLS_S = 60.0
 QUIET_POLLS = 3
 IN_TRANSACTION = 3
 TRANSACTIONAL_ID, MESSAGE_TIMEOUT = "transactional.id", "message.timeout.ms"
+TRANSACTION_TIMEOUT = "transaction.timeout.ms"  # a minute, unless it is set
+COMMIT, DELIVERY = "commit", "delivery"
 CONSUMED = MappingProxyType(
     {"group.id": "tidemark", "auto.offset.reset": "earliest", "enable.auto.commit": False}
 )
@@ -51,6 +54,14 @@ class RealLoad:
     per_second: float = 20.0
     settings: Mapping[str, str] = field(default_factory=dict)
     works_s: float = 0.0
+    done: str = COMMIT  # when its producers take what they sent in a transaction for done
+
+    @property
+    def delivered_ms(self) -> int:
+        """Within which a send is delivered or fails; never longer than its transaction lasts."""
+        most = int(self.settings.get(TRANSACTION_TIMEOUT, 1000 * DELIVERED_S))
+        usual = min(int(1000 * DELIVERED_S), most) if self.transactional else 1000 * DELIVERED_S
+        return int(self.settings.get(MESSAGE_TIMEOUT, usual))
 
     @property
     def transactional(self) -> bool:
@@ -78,7 +89,11 @@ class RealClients:
         self._polling: list[asyncio.Task[None]] = []
 
     def begin(self) -> None:
-        """Let all of them begin."""
+        """Let all of them begin; settings that librdkafka refuses are told now."""
+        try:
+            Producer(self._settings())
+        except KafkaException as refused:
+            raise UsageError(f"librdkafka refuses its settings: {refused.args[0].str()}") from None
         self._going.set()
         self._reading.set()
         send = self._transact if self._load.transactional else self._send
@@ -168,28 +183,50 @@ class RealClients:
             ]
             sends = [["send", self._key(*key), value] for key, value in asked]
             operation = self._invoke(name, name, "txn", sends)
-            try:
-                producer.begin_transaction()
-                for (topic, partition), value in asked:
-                    self._produce(producer, topic, partition, value, None)
-                producer.flush(self._patience_s)
-                self._abandoned.wait(self._load.works_s)
-                producer.commit_transaction(self._patience_s)
-            except KafkaException as error:
-                self._on.recorder.finish(operation, "info", {"error": None, "detail": str(error)})
+            if not self._committed(producer, operation, asked, {"error": 0, "value": sends}):
                 producer = None
                 continue
-            self._on.recorder.finish(operation, "ok", {"error": 0, "value": sends})
             self._abandoned.wait(self._rest_s(chance))
+
+    def _committed(
+        self,
+        producer: Producer,
+        operation: Operation,
+        asked: list[tuple[tuple[str, int], int]],
+        done: dict[str, Any],
+    ) -> bool:
+        """Whether a transaction was committed; the operation ends when its values are done."""
+        delivered: list[bool] = []
+
+        def report(error: object, message: Message) -> None:
+            delivered.append(error is None)
+
+        try:
+            producer.begin_transaction()
+            for (topic, partition), value in asked:
+                self._produce(producer, topic, partition, value, report)
+            producer.flush(self._patience_s)
+            trusts = self._load.done == DELIVERY and delivered == [True] * len(asked)
+            if trusts:
+                self._on.recorder.finish(operation, "ok", done)
+            self._abandoned.wait(self._load.works_s)
+            producer.commit_transaction(DELIVERED_S)
+        except KafkaException as error:
+            if operation.open:
+                self._on.recorder.finish(operation, "info", {"error": None, "detail": str(error)})
+            return False
+        if operation.open:
+            self._on.recorder.finish(operation, "ok", done)
+        return True
 
     def _begun(self, name: str) -> Producer | None:
         """A producer that has fenced its predecessor, if any."""
         transactional_id = self._on.recorder.topic(
             f"{self._load.settings[TRANSACTIONAL_ID]}-{name}"
         )
-        producer = Producer({**self._settings(), TRANSACTIONAL_ID: transactional_id})
         try:
-            producer.init_transactions(self._patience_s)
+            producer = Producer({**self._settings(), TRANSACTIONAL_ID: transactional_id})
+            producer.init_transactions(DELIVERED_S)
         except KafkaException:
             return None
         return producer
@@ -249,14 +286,14 @@ class RealClients:
 
     @property
     def _patience_s(self) -> float:
-        return float(self._load.settings.get(MESSAGE_TIMEOUT, 1000 * DELIVERED_S)) / 1000
+        return self._load.delivered_ms / 1000
 
     def _rest_s(self, chance: random.Random) -> float:
         """Between two sends of one producer; half of it to one and a half times."""
         return (0.5 + chance.random()) * self._load.producers / self._load.per_second
 
     def _settings(self) -> dict[str, Any]:
-        given = {MESSAGE_TIMEOUT: int(1000 * DELIVERED_S), "linger.ms": 5}
+        given = {MESSAGE_TIMEOUT: self._load.delivered_ms, "linger.ms": 5}
         return {**given, **QUIET, **self._load.settings, "bootstrap.servers": self._bootstrap}
 
     def _key(self, topic: str, partition: int) -> str:

@@ -56,8 +56,11 @@ class LibrdkafkaSteps(Vocabulary):
         rate: float = 20.0,
         works: float = 0.0,
         settings: str = "",
+        done: str = "commit",
     ) -> None:
         """Let producers send to all topics, and consumers read them."""
+        if done not in ("commit", "delivery"):
+            raise UsageError(f"a transaction is done at its commit or its delivery, not at {done}")
         if self._on.world == "sim":
             raise UsageError("librdkafka needs real sockets: there is none in a simulation")
         from harness.workloads.librdkafka import RealClients, RealLoad
@@ -69,6 +72,7 @@ class LibrdkafkaSteps(Vocabulary):
             per_second=rate,
             works_s=works,
             settings=dict(_pairs(settings)),
+            done=done,
         )
         clients = RealClients(self._on, load, seed=seed)
         clients.begin()

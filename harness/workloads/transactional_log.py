@@ -33,9 +33,15 @@ class TransactionalLog(EdgeLog):
         return outcome
 
     async def read_whole(self, at: int = -1) -> None:
-        """All of it at once, as a reader of each kind."""
-        await self.fetch(self.log_start, max_bytes=1 << 22, at=at)
-        await self.fetch(self.log_start, max_bytes=1 << 22, at=at, committed=True)
+        """All of it, as a reader of each kind; a tiered log is given segment by segment."""
+        for committed in (False, True):
+            offset, upto = self.log_start, -1
+            while offset != upto:
+                outcome = await self.fetch(offset, max_bytes=1 << 22, at=at, committed=committed)
+                if outcome is None or outcome.type != "ok" or not outcome.fields["batches"]:
+                    break
+                offset = int(outcome.fields["batches"][-1][1]) + 1
+                upto = outcome.fields["last_stable_offset" if committed else "high_watermark"]
 
     async def walk(self, at: int = -1, most: int = 60) -> None:
         """Committed records in small pieces, from wherever the last piece ended."""

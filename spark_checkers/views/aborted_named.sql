@@ -13,7 +13,7 @@ SELECT l.op, l.topic, l.partition, l.node, l.clock, least(l.began, w.began) AS b
   l.producer_id, l.first_offset, b.fate, b.decided_at
 FROM aborted_listed l
 JOIN logs_read_whole w ON l.topic = w.topic AND l.partition = w.partition AND l.node = w.node
-  AND l.clock = w.clock AND l.first_offset < w.reach
+  AND l.clock = w.clock AND l.first_offset < w.reach AND w.op = w.chain
 LEFT JOIN begun b ON l.topic = b.topic AND l.partition = b.partition AND l.node = b.node
   AND l.clock = b.clock AND l.producer_id = b.producer_id AND l.first_offset = b.begins_at
 WHERE w.answered >= l.answered OR b.topic IS NULL OR b.fate IS NOT NULL

@@ -3,7 +3,7 @@
 -- behind the last marker of its producer before it.
 -- computed once
 WITH marks AS (
-  SELECT b.op, b.topic, b.partition, w.node, b.clock, w.began, w.answered AS ended, w.reach,
+  SELECT w.chain AS op, b.topic, b.partition, w.node, b.clock, w.began, w.answered AS ended, w.reach,
     b.base_offset, b.last_offset, b.producer_id, b.producer_epoch, b.base_sequence, b.marker,
     b.transactional,
     min(CASE WHEN b.marker IS NOT NULL THEN b.base_offset END) OVER later AS decided_at,
@@ -11,9 +11,9 @@ WITH marks AS (
   FROM logs_read_whole w
   JOIN log_batches b ON w.op = b.op AND w.topic = b.topic AND w.partition = b.partition
   WHERE b.producer_id IS NOT NULL
-  WINDOW later AS (PARTITION BY b.op, b.topic, b.partition, b.producer_id ORDER BY b.base_offset
+  WINDOW later AS (PARTITION BY w.chain, b.topic, b.partition, b.producer_id ORDER BY b.base_offset
       ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING),
-    earlier AS (PARTITION BY b.op, b.topic, b.partition, b.producer_id ORDER BY b.base_offset
+    earlier AS (PARTITION BY w.chain, b.topic, b.partition, b.producer_id ORDER BY b.base_offset
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 )
 SELECT d.op, d.topic, d.partition, d.node, d.clock, d.began, d.ended, d.reach, d.base_offset,

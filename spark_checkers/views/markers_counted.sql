@@ -4,13 +4,13 @@
 -- transactions, or the next one where the producer was shut out.
 -- complete within the producer
 WITH marked AS (
-  SELECT w.op, w.topic, w.partition, w.node, w.clock, w.answered, b.producer_id, b.producer_epoch,
+  SELECT w.chain AS op, w.topic, w.partition, w.node, w.clock, w.answered, b.producer_id, b.producer_epoch,
     b.coordinator_epoch, count(*) AS markers, min(b.base_offset) AS first_offset,
     max(b.base_offset) AS last_offset
   FROM logs_read_whole w
   JOIN log_batches b ON w.op = b.op AND w.topic = b.topic AND w.partition = b.partition
   WHERE b.marker IS NOT NULL
-  GROUP BY w.op, w.topic, w.partition, w.node, w.clock, w.answered, b.producer_id, b.producer_epoch,
+  GROUP BY w.chain, w.topic, w.partition, w.node, w.clock, w.answered, b.producer_id, b.producer_epoch,
     b.coordinator_epoch
 ),
 shown AS (

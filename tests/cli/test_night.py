@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -175,6 +177,42 @@ def test_the_summary_shows_the_nights_before_it(
 
     trend = capsys.readouterr().out.partition("\nnight ")[2].splitlines()[1:3]
     assert [row.split()[2:4] for row in trend] == [["2", "1"], ["2", "0"]]
+
+
+@pytest.mark.parametrize("out", [None, "kept"], ids=["numbered", "named"])
+def test_the_trend_grows_where_the_folders_of_past_nights_are_gone(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: str | None
+) -> None:
+    asked = Options(out=None if out is None else tmp_path / "runs" / out)
+    began = iter((1_000_000, 2_000_000, 3_000_000))
+
+    def play(file: Path, options: Options, stage: Stage) -> int:
+        if file.stem == "a":
+            assert options.out is not None
+            os.utime(options.out.parent / night.ASKED, (then := next(began), then))
+        return plays({})(file, options, stage)
+
+    monkeypatch.setattr(night.campaign, "run", play)
+    for _ in range(3):  # as on a CI service, which keeps nothing but the trend
+        night.run(folder, asked, night.Bounds())
+        for made in (tmp_path / "runs").glob(f"{out or 'night-*'}"):
+            shutil.rmtree(made)
+
+    trend = (tmp_path / "runs" / night.NIGHTS).read_text().splitlines()
+    assert len({json.loads(line)["began"] for line in trend}) == 3
+
+
+def test_a_night_is_numbered_after_the_greatest_when_an_older_one_was_deleted(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(night.campaign, "run", plays({}))
+    night.run(folder, Options(), night.Bounds())
+    night.run(folder, Options(), night.Bounds())
+    shutil.rmtree(tmp_path / "runs" / "night-1")
+
+    night.run(folder, Options(), night.Bounds())
+
+    assert (tmp_path / "runs" / "night-3" / night.SUMMARY).is_file()
 
 
 @pytest.mark.parametrize("text", ["8", "h", "0h", "9d", "-1h", "eight hours"])

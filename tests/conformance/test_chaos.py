@@ -50,6 +50,15 @@ def test_each_fault_begins_and_ends_and_one_period_of_four_is_quiet() -> None:
     assert named == {part_name("c", one) for one in chaos.faults}
 
 
+def test_each_of_two_overlapping_faults_of_one_name_ends_by_its_own_target() -> None:
+    chaos = given(faults=["kill leader of t-0", "kill follower of t-0"], minutes=4.0, overlap=1.0)
+
+    steps = [one for one in chaos_steps("c", chaos, 1) if one.actor == NEMESIS]
+
+    begun = Counter(one.arguments["target"] for one in steps if one.verb == "kill")
+    assert Counter(one.arguments["target"] for one in steps if one.verb == "end") == begun
+
+
 def test_it_ends_healed_at_rest_fenced_and_read() -> None:
     chaos = read_chaos({"load": {"producers": 2}, "chaos": {"faults": [FAULT]}})
 

@@ -21,11 +21,13 @@ CAUGHT = {
     "acks-of-the-leader": {LOST, UNSEEN},
     "unclean-election": {LOST, UNSEEN},
     "no-idempotence": {DUPLICATE},
+    "transaction-timeout": {UNSEEN},
 }
+SAFE = ("safe", "transaction-in-time")
 
 
 @pytest.mark.parametrize("sut", ["apache-kafka", "reference"])
-@pytest.mark.parametrize("name", [*CAUGHT, "safe"])
+@pytest.mark.parametrize("name", [*CAUGHT, *SAFE])
 def test_a_control_is_caught_and_a_safe_configuration_is_clean(
     name: str, sut: str, tmp_path: Path
 ) -> None:

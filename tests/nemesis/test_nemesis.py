@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from fake_deployment import FakeDeployment
 
+from harness.deployments.deployment import Role
 from harness.errors import UsageError
 from harness.steps.player import Player
 from harness.steps.step import read_steps
@@ -102,6 +103,15 @@ def test_what_is_suspended_depends_on_whom_a_fault_hits(
     begin(nemesis, fault, target)
 
     assert [line for line in on.log if line.startswith("suspend")] == suspended
+
+
+def test_a_controller_that_is_only_the_end_of_links_is_cut_off_like_any_other(on, nemesis) -> None:
+    on.without = (Role.CONTROLLER,)
+    on.levers.further_ends = ("controller",)
+
+    begin(nemesis, "cut", "broker-1 -> everything else")
+
+    assert on.log[0] == "suspend one-leader"
 
 
 @pytest.mark.parametrize(
@@ -240,3 +250,46 @@ def test_a_fault_that_could_not_be_ended_in_time_fails_the_step_after_it(on, nem
 
     with pytest.raises(RuntimeError, match="kill broker-1"):
         asyncio.run(play())
+
+
+def played(on: FakeDeployment, nemesis: Nemesis, text: str) -> list[str]:
+    """What ended, and on whom."""
+    player = Player(on.recorder, [NemesisSteps(on, nemesis)])  # type: ignore[arg-type]
+    asyncio.run(player.play(read_steps(text)))
+    return [line for line in on.log if line.startswith("release")]
+
+
+def test_of_two_faults_of_one_name_the_one_ends_whose_target_is_named_as_it_was_asked_for(
+    on, nemesis
+) -> None:
+    released = played(
+        on,
+        nemesis,
+        """
+        nemesis kill target="everything but broker-1"
+        nemesis kill target=broker-1
+        nemesis end fault=kill target="everything but broker-1"
+        """,
+    )
+
+    assert [active.target.label for active in nemesis.active] == ["broker-1"]
+    assert "release kill broker-1" not in released
+
+
+def test_the_end_of_a_fault_that_no_step_asked_for_is_a_mistake(on, nemesis) -> None:
+    with pytest.raises(UsageError, match="no kill was begun on 'broker-2'; on broker-1"):
+        played(
+            on,
+            nemesis,
+            "nemesis kill target=broker-1\nnemesis end fault=kill target=broker-2",
+        )
+
+
+def test_the_end_of_a_fault_that_was_out_of_place_is_skipped(on, nemesis) -> None:
+    on.ended = ["broker-1"]
+
+    assert not played(
+        on,
+        nemesis,
+        "nemesis kill target=broker-1\nnemesis end fault=kill target=broker-1",
+    )

@@ -21,6 +21,10 @@ def test_a_fault_is_possible_where_all_its_levers_are_and_a_clients_everywhere()
     assert last["disk-full"]["sim", "reference"] == "yes"
     assert last["disk-full"]["process", "reference"] == ""
     assert last["lose-reply"]["external", "with hooks"] == "yes"
+    assert last["delay"]["external", "with hooks"] == "yes"
+    assert last["cut"]["external", "by address"].strip(" |") == ""
+    assert last["object-store-broken"]["process", "Apache Kafka"] == "yes"
+    assert last["control-plane-broken"]["process", "Apache Kafka"] == ""
     assert last["object-store-reply-lost"]["external", "with hooks"] == ""
     assert last["kill"]["external", "by address"].startswith("clients")
     assert last["zombie"]["external", "by address"].strip(" |") == ""

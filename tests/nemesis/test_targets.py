@@ -29,7 +29,11 @@ def on(monkeypatch: pytest.MonkeyPatch) -> FakeDeployment:
         assert (tp.topic, tp.partition) == ("t", 0)
         return TOLD[broker]
 
+    async def racks(client: Any) -> dict[int, str]:
+        return {1: "a", 2: "b", 3: "a", 9: "a"}  # the run has no broker 9
+
     monkeypatch.setattr(targets, "who_leads", told)
+    monkeypatch.setattr(targets, "racks_known", racks)
     return FakeDeployment()
 
 
@@ -53,6 +57,8 @@ def found(on: FakeDeployment, text: str, takes: Takes, service: str = "", seed: 
         ("leader of t-0", "broker-2"),
         ("follower of t-0", "broker-1"),
         ("followers of t-0", "broker-1,broker-3"),
+        ("rack a", "broker-1,broker-3"),
+        ("rack b, controller", "broker-2,controller"),
         ("leader of t-0 with 1 follower behind", "broker-2"),
         ("everything but leader of t-0", "controller,broker-1,broker-3"),
     ],

@@ -100,7 +100,7 @@ def events_of(text: str, topic: str = "t") -> list[Event]:
         ):
             event |= {"time": at, "clock": topic}
             if event["kind"] == "op":
-                event["process"] = number
+                event.setdefault("process", number)
             timed.append((at, len(timed), event))
     return [event for _, _, event in sorted(timed, key=lambda one: one[:2])]
 
@@ -125,6 +125,8 @@ def _lines(
     partition = None if named.get("p") == "-" else int(named.get("p", 0))
     shared: Event = {"kind": "op", "topic": topic, "partition": partition}
     shared["node"] = int(named.get("node", 1))
+    if "by" in named:
+        shared["process"] = 1000 + int(named["by"])
     asked, answered = _CALLS[call](topic, plain, named, outcome, attempts, call)
     invoke = shared | {"leader_epoch": int(named["epoch"])} if "epoch" in named else dict(shared)
     yield {"type": "invoke"} | invoke | asked

@@ -270,6 +270,14 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
         told g => ok 5
         """,
     ),
+    "a log that one reader is given in two answers, its other marker in the second": (
+        "KFK-223",
+        """
+        scan 0 committed by=1 => ok 7.0.0@0-0 x7@0 hw=2 lso=2
+        scan 0 by=1           => ok 7.0.0@0-0 hw=2 lso=2
+        scan 1 by=1           => ok +7.1/1@1 hw=2 lso=2
+        """,
+    ),
     "an offset that a transaction committed before the other one ended": (
         "KFK-235",
         """
@@ -283,6 +291,11 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
 }
 
 LEGAL: dict[str, str] = {
+    "a log that one reader is given in two answers, its marker in the second": """
+        scan 0 committed by=1 => ok 7.0.0@0-0 x7@0 hw=2 lso=2
+        scan 0 by=1           => ok 7.0.0@0-0 hw=2 lso=2
+        scan 1 by=1           => ok -7.1/1@1 hw=2 lso=2
+    """,
     "an offset of a transaction that has replaced one outside, once it is committed": """
         within g 5 tx=T as=7.0 => ok
         commit g 6             => ok

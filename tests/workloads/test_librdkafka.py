@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from harness.errors import UsageError
 from harness.history import Run, read_history
 from harness.steps.text import parse
 from harness.sut import reference_sut
+from harness.workloads.librdkafka import RealClients, RealLoad
 from spark_checkers.engine import InlineEngine
 from spark_checkers.judge_history import judge_run
 
@@ -93,3 +95,22 @@ def break_off(folder: Path) -> None:
 def test_a_run_that_breaks_off_takes_its_clients_along(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="in the middle of the load"):
         break_off(tmp_path / "run")
+
+
+def test_a_send_fails_no_later_than_its_transaction() -> None:
+    short = {"transactional.id": "x", "transaction.timeout.ms": "3000"}
+
+    assert RealLoad(topics={}, settings=short).delivered_ms == 3000
+    assert RealLoad(topics={}).delivered_ms == 60_000
+
+
+def test_settings_that_librdkafka_refuses_are_told_before_anything_is_sent() -> None:
+    longer = {
+        "transactional.id": "x",
+        "transaction.timeout.ms": "3000",
+        "message.timeout.ms": "4000",
+    }
+    on = SimpleNamespace(brokers=(1,), address=lambda broker: "127.0.0.1:1")
+
+    with pytest.raises(UsageError, match="refuses its settings"):
+        RealClients(on, RealLoad(topics={}, settings=longer), seed=1).begin()  # type: ignore[arg-type]
