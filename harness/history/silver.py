@@ -169,7 +169,8 @@ def write_tables(
     The result maps names to files; its `problems` are what could not be laid out in any table,
     written or not, beside `history.problems`, which are what could not be read.
     """
-    folder = Path(folder)
+    # Tasks run elsewhere, and have a working folder of their own.
+    folder = Path(folder).absolute()
     paths = {name: folder / f"{name}.parquet" for name in TABLES if name in only}
     if folder.is_symlink():
         raise RunFolderError(f"{folder} is a link; tables are written where they are asked for")
@@ -204,7 +205,7 @@ def _write(
         from .bulk import unwatched, write_bulk_tables
 
         problems = write_bulk_tables(
-            history, history.path, paths, runs=runs, watch=watch or unwatched
+            history, history.path.absolute(), paths, runs=runs, watch=watch or unwatched
         )
         if problems is not None:
             return problems
