@@ -1,7 +1,8 @@
 """Judge histories on a master, in a process of its own: `judge_on.py MASTER JAVA FOLDER HISTORY…`.
 
 One rule is a search, which runs in Python on the workers; the others are SQL. Prints results as
-JSON, one line a rule and history. A large one is laid out in ranges, and judged by rules about logs.
+JSON, one line a rule and history. A large one is laid out in ranges, and judged by rules about
+logs.
 """
 
 from __future__ import annotations
