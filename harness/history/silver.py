@@ -169,8 +169,7 @@ def write_tables(
     The result maps names to files; its `problems` are what could not be laid out in any table,
     written or not, beside `history.problems`, which are what could not be read.
     """
-    # Tasks run elsewhere, and have a working folder of their own.
-    folder = Path(folder).absolute()
+    folder = Path(folder)
     paths = {name: folder / f"{name}.parquet" for name in TABLES if name in only}
     if folder.is_symlink():
         raise RunFolderError(f"{folder} is a link; tables are written where they are asked for")
@@ -204,8 +203,10 @@ def _write(
     if history.path is not None and history.path.stat().st_size >= BULK_BYTES:
         from .bulk import unwatched, write_bulk_tables
 
+        # Tasks run elsewhere, and have a working folder of their own.
+        whole = {name: path.absolute() for name, path in paths.items()}
         problems = write_bulk_tables(
-            history, history.path.absolute(), paths, runs=runs, watch=watch or unwatched
+            history, history.path.absolute(), whole, runs=runs, watch=watch or unwatched
         )
         if problems is not None:
             return problems
