@@ -241,10 +241,12 @@ def paragraph(judged: Judged, where: Where) -> Iterator[str]:
     yield from wrapped("    because   ", judged.reason)
     for finding in judged.result.findings[:3]:
         yield from _seen(finding)
-    if judged.result.violations:
+    if judged.result.findings:
         index = judged.result.findings[0].op
         yield from wrapped("    evidence  ", f"{where.evidence}, index {index}")
         yield from wrapped("    look at   ", rule.hint)
+    elif judged.result.violations:
+        yield from wrapped("    seen      ", judged.result.broken)
     yield f"    repeat    {where.repeat} {rule.id}"
 
 

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from harness.errors import LabBroken
+from harness.errors import LabBroken, UsageError
 from harness.history.ranges import bucket_of_part
 from harness.rules import Key
 from spark_checkers.kernel import (
@@ -34,6 +34,7 @@ from spark_checkers.sessions import (
     in_a_sentence,
     spark_session,
     tasks_watched,
+    unseen_there,
 )
 from spark_checkers.shard_judge import Asked, Results, define_views, judge_shard
 from spark_checkers.sharding import row_count, shards_of_buckets, shards_within
@@ -136,6 +137,7 @@ class SparkEngine(_Here):
         self, master: str = "local[*]", *, java_home: str | None = None, log: Path | None = None
     ) -> None:
         super().__init__()
+        self._master = master
         # Beside this thread, which hears Ctrl-C: Spark would be torn out of what it asks Java.
         with ThreadPoolExecutor(1) as beside:
             starting = partial(spark_session, master, java_home=java_home, log=log)
@@ -244,7 +246,10 @@ class SparkEngine(_Here):
             try:
                 rows = collected(self._spark, frame)
             except Exception as cause:
-                raise LabBroken(f"a task of Spark failed: {in_a_sentence(cause)}") from cause
+                sentence = in_a_sentence(cause)
+                if unseen := unseen_there(self._master, sentence):
+                    raise UsageError(unseen) from cause
+                raise LabBroken(f"a task of Spark failed: {sentence}") from cause
         found = {int(row["number"]): pickle.loads(row["result"]) for row in rows}
         return [found[number] for number in range(count)]
 

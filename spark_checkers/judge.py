@@ -34,7 +34,9 @@ from spark_checkers.conclusion import (
 )
 from spark_checkers.engine import Engine
 from spark_checkers.judge_history import judge_history, lay_out_on
+from spark_checkers.kernel import parquet_files
 from spark_checkers.placing import placed_in_time
+from spark_checkers.sharding import row_count
 
 REFERENCE = "reference"
 _OF_THE_RUN = ("fault_windows", "plans", "skips", "probes_other")
@@ -68,7 +70,9 @@ def judge(
     judgement = placed_in_time(engine, judgement, made)
     ended = (history.footer or {}).get("ended")
     conclusion = _concluded(engine, judgement, plan, lacks, header, ended, catalogue)
-    tampered = contradictions(folder)
+    conclusion = replace(conclusion, operations=sum(map(row_count, parquet_files(made["ops"]))))
+    progress("holding the history against its shards")
+    tampered = contradictions(folder, sound=not history.problems)
     return conclusion.tampered_with(tampered) if tampered else conclusion
 
 

@@ -7,8 +7,8 @@ itself would hand out the session that is there.
 
 What a cluster must offer:
 
-- Tables are exchanged as files. Driver, server and workers see the folder of the tables under the
-  same path: on one machine any folder, else a shared one (`TMPDIR`).
+- Histories and tables are exchanged as files. Driver, server and workers see them under the same
+  paths: on one machine wherever they are, else in folders that are shared (for tables `TMPDIR`).
 - Kernels run in Python on the workers: the same minor version as here, with pyarrow, duckdb and
   numba. Our own packages are shipped with the session; they need nothing else there.
 
@@ -46,6 +46,7 @@ CONNECT_TASKS = 8
 _MASTERS = re.compile(
     r"local(\[(\*|\d+)(,\d+)?\])?|(spark|k8s|sc)://\S+|local-cluster\[[\d,]+\]|yarn"
 )
+_NO_FILE = re.compile("FileNotFoundError|No files found that match")
 _PORTS = {"spark": 7077, "sc": 15002}
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _SHIPPED = ("harness", "spark_checkers")
@@ -230,6 +231,17 @@ def in_a_sentence(cause: BaseException) -> str:
     raised = (line for line in lines[traces[-1] + 1 :] if line.strip()) if traces else iter(lines)
     found = (line for line in raised if not traces or not line.startswith((" ", "\t")))
     return next(found, type(cause).__name__).strip()
+
+
+def unseen_there(master: str, sentence: str) -> str:
+    """What to say if a task on another machine failed because a file is only here; else nothing."""
+    if master.startswith("local") or not _NO_FILE.search(sentence):
+        return ""
+    return (
+        f"a worker of {master.partition(';')[0]} does not see a file ({sentence}). Driver and "
+        "workers of a cluster see the history and the tables under the same paths: put the history "
+        "into a folder that they share, and set TMPDIR to one"
+    )
 
 
 @contextmanager

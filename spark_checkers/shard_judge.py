@@ -155,24 +155,46 @@ def _with_findings(
     ]
     found = [(scan, seen) for (scan, _), seen in zip(counted, places, strict=True) if seen]
     define_views(kernel, {scan.told_from for scan, _ in found})
-    answers = kernel.answers([scan.evidence(seen, kept) for scan, seen in found])
+    answers = _violating_rows(kernel, found, kept)
     for (scan, each), violated in zip(counted, places, strict=True):
-        answer = next(answers) if violated else []
+        answer = next(answers) if violated else {}
         rows: dict[tuple[int, int], list[Row]] = defaultdict(list)
-        for row in [] if isinstance(answer, Exception) else answer:
-            number = int(row["history"])
-            rows[number, int(row["claim"])].append(scan.beside.restored(number, row))
+        for place, told in answer.items():
+            for row in [] if isinstance(told, Exception) else told:
+                number = int(row["history"])
+                rows[number, place].append(scan.beside.restored(number, row))
         for number, results in each.items():
             for place, result in enumerate(results):
-                if not result.violations:
-                    yield number, result
-                elif isinstance(answer, Exception):
-                    broken = broken_result(result.rule, answer).broken
-                    yield number, replace(result, broken=broken)
-                else:
-                    judge = scan.claims[place].judge
-                    told = tuple(_finding(result.rule, row, judge) for row in rows[number, place])
-                    yield number, replace(result, findings=told)
+                told = answer.get(place, [])
+                if isinstance(told, Exception):
+                    broken = broken_result(result.rule, told).broken
+                    yield number, replace(result, broken=broken) if result.violations else result
+                    continue
+                judge = scan.claims[place].judge
+                shown = (_finding(result.rule, row, judge) for row in rows[number, place])
+                yield number, replace(result, findings=tuple(shown))
+
+
+_Told = dict[int, list[Row] | Exception]
+"""By the place of a claim, rows that violate it, or what kept them from being told."""
+
+
+def _violating_rows(
+    kernel: Kernel, found: list[tuple[Scan, list[int]]], kept: int
+) -> Iterator[_Told]:
+    """The first violating rows of each scan. Where its claims cannot be asked together, each is
+    asked alone, so that a bad one does not spoil the others."""
+    answers = kernel.answers([scan.evidence(seen, kept) for scan, seen in found])
+    for (scan, seen), answer in zip(found, answers, strict=True):
+        if isinstance(answer, Exception):
+            single = scan.single()
+            alone = kernel.answers([single[place].evidence([0], kept) for place in seen])
+            yield dict(zip(seen, alone, strict=True))
+            continue
+        rows: dict[int, list[Row]] = defaultdict(list)
+        for row in answer:
+            rows[int(row["claim"])].append(row)
+        yield {place: rows[place] for place in seen}
 
 
 def _finding(rule_id: str, row: Row, judge: Holds) -> Finding:

@@ -82,7 +82,7 @@ def _found(outcome: Outcome, asked: Asked, engine: Engine, scratch: Path) -> Fou
             return _nothing(outcome.unreadable)
         if asked.model is None and not asked.ww_deps and _is_run(outcome.source):
             folder = Path(outcome.source.address)
-            return found_in_run(judge_again(folder, engine), folder)
+            return found_in_run(judge_again(folder, engine))
         if outcome.judgement is None or outcome.ground is None:
             return check_one(outcome.source, asked, engine, scratch)
         profiles, operations = outcome.ground.profiles, outcome.operations

@@ -23,7 +23,7 @@ from conformance.catalogue.kafka import jepsen
 from harness.cli.grounds import KAFKA, called_for, is_reference, model_of, profile_models
 from harness.history import History
 from harness.history.sources import Source
-from harness.rules import Catalogue, Judgement, Verdict
+from harness.rules import Catalogue, Judged, Judgement, Verdict
 from harness.sut import LabBroken, UsageError
 from reports import terminal
 from spark_checkers.engine import Engine
@@ -152,22 +152,25 @@ def found_by_rules(judgement: Judgement, profiles: Sequence[str], operations: in
         "model": model_of(profiles),
         "ops": operations,
         "keys": len(shown),
-        "anomalies": [
-            {
-                "type": j.rule.anomaly or j.rule.id,
-                "count": j.result.violations,
-                "bad": j.verdict is Verdict.FAIL,
-                "rule": j.rule.id,
-                "why": j.result.findings[0].seen,
-                "first": {"op": j.result.findings[0].op, "why": j.result.findings[0].seen},
-            }
-            for j in judgement.judged
-            if j.result.violations
-        ],
+        "anomalies": [_anomaly(j) for j in judgement.judged if j.result.violations],
         "rules": sum(j.verdict is not Verdict.NOT_APPLICABLE for j in judgement.judged),
         "unproven": [j.rule.id for j in judgement.judged if j.verdict is Verdict.NO_PROOF],
         "problems": problems,
         "damaged": damaged,
+    }
+
+
+def _anomaly(judged: Judged) -> Found:
+    """A rule that was violated; `first` says nothing where no violation could be told."""
+    first = next(iter(judged.result.findings), None)
+    why = judged.result.broken if first is None else first.seen
+    return {
+        "type": judged.rule.anomaly or judged.rule.id,
+        "count": judged.result.violations,
+        "bad": judged.verdict is Verdict.FAIL,
+        "rule": judged.rule.id,
+        "why": why,
+        "first": {} if first is None else {"op": first.op, "why": why},
     }
 
 

@@ -8,9 +8,8 @@ from harness.cli.check_one import Found, found_by_rules
 from harness.cli.hashes import is_judged
 from harness.cli.progress import Stage
 from harness.cli.report import LOCAL, judge_folder, show
-from harness.history import read_history
 from harness.history.plan import LAB
-from harness.history.run import HEADER_FILE, HISTORY_FILE, SHARDS_FOLDER, Run
+from harness.history.run import HEADER_FILE, SHARDS_FOLDER, Run
 from harness.rules import Conclusion, Verdict
 
 _VALID = {Verdict.PASS: True, Verdict.WEAK: True, Verdict.FAIL: False}
@@ -33,13 +32,12 @@ def check_run(
     folder = Path(place)
     conclusion = judge_folder(folder, stage, engine=engine, master=master or LOCAL)
     show(stage, conclusion, folder)
-    return conclusion, found_in_run(conclusion, folder)
+    return conclusion, found_in_run(conclusion)
 
 
-def found_in_run(conclusion: Conclusion, folder: Path) -> Found:
+def found_in_run(conclusion: Conclusion) -> Found:
     """A conclusion in the form that every model has."""
-    events = read_history(folder / HISTORY_FILE).events
-    operations = sum(event["kind"] == "op" and event["type"] == "invoke" for event in events)
-    found = found_by_rules(conclusion.judgement, conclusion.plan.examined, operations)
+    examined, operations = conclusion.plan.examined, conclusion.operations
+    found = found_by_rules(conclusion.judgement, examined, operations)
     found |= {"valid": _VALID.get(conclusion.verdict), "headline": conclusion.headline}
     return found | {"problems": [*conclusion.tampered, *found["problems"]], "ignored": 0}

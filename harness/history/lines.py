@@ -182,10 +182,12 @@ class LineFeed:
     Whether a line needs the careful look is decided for a whole block at once, which is cheap.
     """
 
-    def __init__(self, file: BinaryIO, *, hashed: bool = False) -> None:
-        """Read from `file`, which the caller opens and closes; `hashed` if the hash is wanted."""
+    def __init__(self, file: BinaryIO, *, hashed: bool = False, judged: bool = True) -> None:
+        """Read from `file`, which the caller opens and closes; `hashed` if the hash is wanted. If
+        lines are not to be `judged`, each that is looked at deserves the careful look."""
         self._file = file
         self._hashed = hashed
+        self._judged = judged
         self._digest = hashlib.sha256()
         self._last = b""
 
@@ -206,7 +208,7 @@ class LineFeed:
             whole, newline, carry = carry.rpartition(b"\n")
             if newline:
                 self.hash(whole)
-                suspect = is_suspect(whole)
+                suspect = is_suspect(whole) if self._judged else True
                 for line in whole.split(b"\n"):
                     yield line, suspect, True
             if len(carry) > MAX_LINE_BYTES:

@@ -28,7 +28,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final, Protocol
 
 from .errors import ShardWriteFailed
 from .lines import Event, encode
@@ -56,18 +56,22 @@ class Sealed:
     problems: tuple[Problem, ...]
 
 
+class Sink(Protocol):
+    """Where sealed bytes go."""
+
+    def write(self, block: bytes, /) -> object:
+        """Take the next bytes."""
+
+
 def seal_shards(shards: Path, header: Event, target: Path) -> Sealed:
     """Merge every `*.jsonl` of a folder into `target`, header first and footer last."""
     fresh = target.with_name(target.name + ".tmp")
     try:
-        paths = sorted(shards.glob("*.jsonl"), key=lambda path: path.name)
-        with ExitStack() as stack:
-            readers = [stack.enter_context(ShardReader(path, at)) for at, path in enumerate(paths)]
-            fresh.unlink(missing_ok=True)
-            with fresh.open("xb") as out:
-                sealed = _write(readers, header, target, out)
-                out.flush()
-                os.fsync(out.fileno())
+        fresh.unlink(missing_ok=True)
+        with fresh.open("xb") as out:
+            sealed = merge_shards(shards, header, target, out)
+            out.flush()
+            os.fsync(out.fileno())
         os.replace(fresh, target)
         _sync_folder(target.parent)
     except OSError as cause:
@@ -79,7 +83,22 @@ def seal_shards(shards: Path, header: Event, target: Path) -> Sealed:
     return sealed
 
 
-def _write(readers: list[ShardReader], header: Event, target: Path, out: BinaryIO) -> Sealed:
+def merge_shards(
+    shards: Path, header: Event, target: Path, out: Sink, *, sound: bool = False
+) -> Sealed:
+    """Write what sealing makes of a folder, which is to be `target`, into `out`.
+
+    Lines that are known to be `sound` are not looked at again, beyond their place in time.
+    """
+    paths = sorted(shards.glob("*.jsonl"), key=lambda path: path.name)
+    with ExitStack() as stack:
+        readers = [
+            stack.enter_context(ShardReader(path, at, sound=sound)) for at, path in enumerate(paths)
+        ]
+        return _write(readers, header, target, out)
+
+
+def _write(readers: list[ShardReader], header: Event, target: Path, out: Sink) -> Sealed:
     digest = hashlib.sha256()
 
     def put(block: bytes) -> None:

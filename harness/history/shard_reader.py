@@ -13,6 +13,7 @@ every line to it again; a third look would halve the speed of sealing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -28,6 +29,10 @@ Merged: TypeAlias = tuple[int, int, int, str, bytes]
 """Place in time, number of the shard, number of the line, kind, text: in the order of merging."""
 
 _EVENT_KINDS: Final = frozenset(EVENT_KINDS)
+_KIND_OF: Final = {kind.encode(): kind for kind in EVENT_KINDS}
+_BEGINNING: Final = re.compile(
+    rb'{"kind":"(%s)","time":(\d{1,18}),"clock":"([ !#-\[\]-~]*)"' % "|".join(EVENT_KINDS).encode()
+)
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -40,8 +45,10 @@ def _opened(path: Path) -> BinaryIO:
 class ShardReader:
     """Iterate once over the event lines of a shard; afterwards ask what was wrong with it."""
 
-    def __init__(self, path: Path, at: int) -> None:
-        """`at` is the shard's place among all shards by name; it breaks ties of time."""
+    def __init__(self, path: Path, at: int, *, sound: bool = False) -> None:
+        """`at` is the shard's place among all shards by name; it breaks ties of time. Of lines that
+        are known to be `sound` only the beginning is looked at, where it is as the lab writes it.
+        """
         # A file system takes names that are no text; a footer does not.
         self.writer = path.stem.encode("utf-8", "backslashreplace").decode()
         self.clock: str | None = None
@@ -50,6 +57,7 @@ class ShardReader:
         self.problems = ProblemLog(file=f"{path.parent.name}/{self.writer}{path.suffix}")
         self.notes = ProblemLog(file=self.problems.file)
         self._at = at
+        self._sound = sound
         self._file = _opened(path)
         self._number = 0
         self._mortal = False
@@ -67,19 +75,25 @@ class ShardReader:
     def __iter__(self) -> Iterator[Merged]:
         """The lines to merge. A line is a line when its newline is there."""
         place = 0
-        for raw, suspect, whole in LineFeed(self._file):
+        for raw, suspect, whole in LineFeed(self._file, judged=not self._sound):
             self._number += 1
-            event = self._usable(raw, suspect, whole)
-            if event is None:
-                continue
+            begins = _BEGINNING.match(raw) if self._sound and whole else None
+            if begins is not None and self._seen_first and not self._ended:
+                if self._torn is not None:
+                    self._release_torn()
+                kind, time, clock = _KIND_OF[begins[1]], int(begins[2]), begins[3].decode()
+            else:
+                event = self._usable(raw, suspect, whole)
+                if event is None:
+                    continue
+                kind, time, clock = event["kind"], event["time"], event["clock"]
             self.events += 1
             self._lines_of_life += 1
-            clock = event["clock"]
             if self.clock is None:
                 self.clock = clock
             if clock == self.clock:
-                place = event["time"]
-            yield place, self._at, self._number, event["kind"], raw
+                place = time
+            yield place, self._at, self._number, kind, raw
         self._finish()
 
     def _usable(self, raw: bytes, suspect: bool, whole: bool) -> Event | None:

@@ -203,8 +203,10 @@ def _write(
     if history.path is not None and history.path.stat().st_size >= BULK_BYTES:
         from .bulk import unwatched, write_bulk_tables
 
+        # Tasks run elsewhere, and have a working folder of their own.
+        whole = {name: path.absolute() for name, path in paths.items()}
         problems = write_bulk_tables(
-            history, history.path, paths, runs=runs, watch=watch or unwatched
+            history, history.path.absolute(), whole, runs=runs, watch=watch or unwatched
         )
         if problems is not None:
             return problems

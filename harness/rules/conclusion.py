@@ -47,7 +47,8 @@ class Conclusion:
     many of them were judged. `not_examined` maps claimed profiles to reasons. `waived` maps excused
     rules to the words beside them, `stale` says what is wrong with waivers that outlived their
     reason. `tampered` says what in the folder contradicts the rest, `lacks` what an older folder
-    does not say. `detection` has for each profile what such a run is known to detect.
+    does not say. `detection` has for each profile what such a run is known to detect. `operations`
+    is how many were recorded.
     """
 
     header: Mapping[str, Any]
@@ -67,6 +68,7 @@ class Conclusion:
     lacks: tuple[str, ...] = ()
     detection: tuple[DetectionRate, ...] = ()
     ended: str | None = None
+    operations: int = 0
 
     def tampered_with(self, what: Sequence[str]) -> Conclusion:
         """The same of a folder that was edited: it proves nothing, and is named."""

@@ -16,7 +16,7 @@ read AS (
 )
 SELECT r.op, r.clock, r.began, r.ended, r.whole, r.bound_s, CAST(NULL AS STRING) AS topic,
   CAST(NULL AS INT) AS partition, m.node_name,
-  CASE WHEN m.node_name LIKE 'broker-%' THEN CAST(substr(m.node_name, 8) AS INT) END AS broker,
+  CASE WHEN m.node_name LIKE 'broker-%' THEN TRY_CAST(substr(m.node_name, 8) AS INT) END AS broker,
   max(CASE WHEN m.name = 'kafka_server_replicamanager_partitioncount' THEN m.value END) AS has,
   max(CASE WHEN m.name = 'kafka_server_replicamanager_leadercount' THEN m.value END) AS leads,
   max(CASE WHEN m.name = 'kafka_server_replicamanager_underreplicatedpartitions' THEN m.value END)

@@ -64,7 +64,7 @@ asked AS (
   JOIN wall_clocks w ON o.clock = w.clock
 ),
 settings AS (
-  SELECT clock, min(CAST(nullif(regexp_extract(result, '"producer[.]id[.]expiration[.]ms":"([0-9]+)"', 1),
+  SELECT clock, min(TRY_CAST(nullif(regexp_extract(result, '"producer[.]id[.]expiration[.]ms":"([0-9]+)"', 1),
     '') AS BIGINT)) AS expiration_ms
   FROM ops WHERE f = 'describe_configs' AND topic IS NULL AND type = 'ok'
   GROUP BY clock

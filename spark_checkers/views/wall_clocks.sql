@@ -3,7 +3,7 @@
 -- computed once
 SELECT clock, time, now_ms
 FROM (
-  SELECT clock, time, CAST(regexp_extract(detail, '"now_ms":([0-9]+)', 1) AS BIGINT) AS now_ms,
+  SELECT clock, time, TRY_CAST(regexp_extract(detail, '"now_ms":([0-9]+)', 1) AS BIGINT) AS now_ms,
     row_number() OVER (PARTITION BY clock ORDER BY time, probe) AS nth
   FROM probes_other
   WHERE what = 'clock'

@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 JUDGE = Path(__file__).with_name("judge_on.py")
 WORKERS = 2
 COMMAND_S = 600
+LARGE = 35_000
 WRONG = ours({5: line(events()[5] | {"stored": {"boundary": 200, "epoch": 5, "reset_epoch": -1}})})
 STALE = CONSOLE.replace(":ok\t:read\t1", ":ok\t:read\tnil")
 
@@ -43,7 +44,7 @@ def histories(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return paths
 
 
-def python(*words: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
+def python(*words: str | Path, cwd: Path = ROOT, **more: str) -> subprocess.CompletedProcess[str]:
     """A process has one Spark session, so each master has a process of its own; `more` of what it
     finds in its environment."""
     given = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "SPARK_LOCAL_IP": "127.0.0.1"}
@@ -53,13 +54,14 @@ def python(*words: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
         text=True,
         timeout=COMMAND_S,
         check=False,
-        cwd=ROOT,
+        cwd=cwd,
         env=given | more,
     )
 
 
 def judged_on(master: str, folder: Path, histories: list[str], **more: str) -> list[Any]:
-    done = python(JUDGE, master, java_home_for_spark(), folder, *histories, **more)
+    words = (JUDGE, master, java_home_for_spark(), folder, *histories)
+    done = python(*words, cwd=folder, **more)
     assert done.returncode == 0, done.stderr
     return [json.loads(text) for text in done.stdout.splitlines()]
 
@@ -67,12 +69,16 @@ def judged_on(master: str, folder: Path, histories: list[str], **more: str) -> l
 def test_a_standalone_cluster_judges_as_this_machine_does(
     tmp_path: Path, histories: list[str]
 ) -> None:
+    """One is large enough to be laid out in tasks, and named as somebody in its folder would."""
+    large = recorded(tmp_path / "large", LARGE).relative_to(tmp_path)
+    histories = [*histories, str(large)]
     with standalone(tmp_path, WORKERS) as master:
         there = judged_on(master, tmp_path, histories)
     here = judged_on("inline", tmp_path, histories)
 
     assert there == here
     assert {verdict for _, verdict, _ in here} >= {"pass", "fail"}
+    assert {verdict for name, verdict, _ in here if name == str(large)} == {"pass"}
     (run,) = (tmp_path / "work").glob("app-*")
     assert len([*run.glob("*/stderr")]) == WORKERS
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from conformance.catalogue import CATALOGUE
+from harness.cli.check_one import found_by_rules
 from harness.cli.progress import Stage
 from harness.history.plan import RunPlan
 from harness.rules import Conclusion, Judged, Judgement, RuleResult, Verdict
@@ -48,6 +49,20 @@ def told(judged: list[Judged]) -> str:
 def test_lines_have_80_columns_where_there_is_no_terminal() -> None:
     assert width() == 80
     assert max(map(len, wrapped("seen  ", WORDS))) <= 80
+
+
+def test_a_violation_whose_rows_could_not_be_told_is_shown_with_the_reason() -> None:
+    broken = Judged(
+        rule=CATALOGUE["KFK-001"],
+        verdict=Verdict.FAIL,
+        reason="1 of 1 cases contradict it",
+        result=RuleResult(rule="KFK-001", exercised=1, violations=1, broken="no such column"),
+    )
+    judgement = Judgement(judged=(broken,), complete=True, events=2, sha256="")
+    (anomaly,) = found_by_rules(judgement, ["classic"], 1)["anomalies"]
+
+    assert "seen      no such column" in told([broken])
+    assert (anomaly["why"], anomaly["first"]) == ("no such column", {})
 
 
 @pytest.mark.usefixtures("at_a_terminal")

@@ -226,6 +226,17 @@ def test_a_judge_that_cannot_run_is_broken_and_spares_its_neighbours(tmp_path: P
     assert "no_such_column" in bad.broken
 
 
+def test_a_judge_whose_rows_cannot_be_told_spares_its_neighbours(tmp_path: Path) -> None:
+    wrong = Holds(table="boundary_ops", when="TRUE", holds="FALSE", show=("no_such_column",))
+    rules = [CALM, replace(CALM, id="TST-002", judge=wrong)]
+
+    good, bad = judged(InlineEngine(), tmp_path, rules, READS, [])
+
+    assert (good.violations, len(good.findings)) == (20, FINDINGS_KEPT)
+    assert (bad.violations, bad.findings) == (20, ())
+    assert "no_such_column" in bad.broken
+
+
 def test_a_claim_that_cannot_be_decided_counts_as_broken_promise(tmp_path: Path) -> None:
     rows = [{**READS[0], "stored_boundary": None}]
 

@@ -11,7 +11,7 @@ from harness.errors import UsageError
 from harness.history import TABLES, arrow_schema
 from harness.rules import Key
 from spark_checkers.kernel import WHOLE, Kernel, Shard
-from spark_checkers.sessions import begin_session, spark_session
+from spark_checkers.sessions import begin_session, spark_session, unseen_there
 from spark_checkers.sharding import logs_together, shards_within
 
 SENT = [
@@ -91,3 +91,12 @@ def test_what_keeps_a_session_from_starting_is_told_to_who_asks_for_it() -> None
 
     with pytest.raises(UsageError, match="nobody answers at"):
         spark_session("spark://127.0.0.1:1")
+
+
+@pytest.mark.parametrize(
+    "sentence", ["FileNotFoundError: 'h'", "IO Error: No files found that match"]
+)
+def test_a_file_that_workers_do_not_see_is_said_with_what_helps(sentence: str) -> None:
+    assert "under the same paths" in unseen_there("spark://h:7077", sentence)
+    assert unseen_there("local[2]", sentence) == ""
+    assert unseen_there("spark://h:7077", "MemoryError") == ""

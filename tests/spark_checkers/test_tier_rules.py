@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tier_histories import HISTORIES, TIERED, History, of_cases
+from tier_histories import HISTORIES, TIERED, History, of_cases, op
 
 from conformance.catalogue import CATALOGUE, kafka
 from harness.history import history_of
 from harness.rules import Holds, Judge, Rule, Verdict
 from spark_checkers.engine import InlineEngine
 from spark_checkers.judge_history import judge_history
+from spark_checkers.view_catalogue import tables_of, views_needed
 
 HEADER = {"kind": "header", "format": 1, "run": "1", "sut": "x", "world": "process"}
 STEP_NS = 1_000_000
@@ -73,3 +74,38 @@ def test_a_rule_about_tiered_topics_says_nothing_of_others(rule: str, tmp_path: 
     broken, _ = HISTORIES[rule]
 
     assert verdict(CATALOGUE[rule], broken, tmp_path) is Verdict.NO_PROOF
+
+
+@pytest.mark.parametrize("other", ["TS-037", "TS-044", "TS-110"])
+def test_a_rebuilt_replica_is_told_beside_whatever_else_is_wrong(
+    other: str, tmp_path: Path
+) -> None:
+    """Results of other operations are no numbers."""
+    lines = [*TIERED, *PAIRS[other][0], *PAIRS["TS-045"][0]]
+    made = history_of(events(lines), header=HEADER)
+    rules = [CATALOGUE["TS-045"], CATALOGUE[other]]
+    judgement = judge_history(made, tmp_path, rules, InlineEngine(), reference=True)
+
+    assert [len(one.result.findings) for one in judgement.judged] == [1, 1]
+
+
+def test_a_number_beyond_64_bits_is_no_config_and_breaks_no_judge(tmp_path: Path) -> None:
+    nines, configs_read = 25 * "9", {"topic_configs", "wall_clocks"}
+    named = ["retention.ms", "retention.bytes", "segment.ms", "segment.bytes"]
+    named += ["index.interval.bytes", "segment.index.bytes", "producer.id.expiration.ms"]
+    configs = dict.fromkeys(named, nines)
+    lines = [
+        *op("create_topics", "ok", {"value": configs}, error=0),
+        *({**line, "topic": None} for line in op("describe_configs", "ok", result=configs)),
+        {"kind": "probe", "what": "clock", "rows": [{"now_ms": int(nines)}]},
+    ]
+    made = history_of(events([*TIERED, *lines]), header=HEADER)
+    rules = [
+        rule
+        for rule in CATALOGUE.of_profiles(["classic", "tiered"]).judged()
+        if rule.judge and configs_read & {*views_needed(tables_of(rule.judge))}
+    ]
+    judgement = judge_history(made, tmp_path, rules, InlineEngine(), reference=True)
+
+    assert judgement.problems == ()
+    assert [one.rule.id for one in judgement.judged if one.result.broken] == []

@@ -148,7 +148,7 @@ RULES = (
         judge=Holds(
             table="ops",
             when="f = 'rebuilt_replica' AND type = 'ok'",
-            holds="CAST(result AS BIGINT) >= CAST(value AS BIGINT)",
+            holds="TRY_CAST(result AS BIGINT) >= TRY_CAST(value AS BIGINT)",
             show=("node", "value", "result"),
             words=(
                 "node {node} leads after it was rebuilt",

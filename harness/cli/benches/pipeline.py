@@ -1,4 +1,5 @@
-"""From a sealed history to verdicts, everything included: reading, laying out, all rules.
+"""From a sealed history to verdicts, everything included: reading, laying out, all rules, and
+whether the shards hold the same.
 
 Each case runs in a process of its own; its CPU and peak of memory are those of all processes that
 it started, Java among them. The baseline reads the same lines with DuckDB and counts them.
@@ -22,6 +23,7 @@ from harness.cli.benches.costs import cpu_s, peak_mb
 from harness.cli.benches.log_lines import log_lines
 from harness.cli.benches.measured import Measured
 from harness.history import Run, read_history
+from harness.history.evidence import contradictions
 from harness.processes.java import find_java
 from spark_checkers.engine import open_engine
 from spark_checkers.judge_history import judge_history
@@ -114,4 +116,6 @@ def judge(engine_name: str, java_home: str | None, history: Path, tables: Path) 
         wrong = [one for one in judgement.judged if one.result.violations or one.result.broken]
         if wrong:
             raise AssertionError(f"a good history, and {wrong[0].rule.id} says: {wrong[0].result}")
+        if tampered := contradictions(history.parent, sound=True):
+            raise AssertionError(f"nothing was changed, and {tampered[0]}")
     return Cost(wall_s=time.perf_counter() - started, cpu_s=cpu_s() - before, peak_mb=peak_mb())
