@@ -27,22 +27,15 @@ from reference_impl.partitions.participants import (
     Started,
     Stopped,
 )
+from reference_impl.partitions.refreshing import Authority
 from reference_impl.partitions.stores import LocalStore, Store
-from reference_impl.partitions.views import Refreshed, RegionKind, Role
+from reference_impl.partitions.views import RegionKind, Role
 from reference_impl.ports import Address, Ports
 from reference_impl.replication.fetcher import KeptElsewhere
 from reference_impl.replication.manager import ReplicaManager
 from reference_impl.replication.partition import Partition
 
 Key = tuple[UUID, int]
-
-
-class Authority(Protocol):
-    """Knows the bounds of regions of one kind, for many partitions at once."""
-
-    async def refresh(self, partitions: Sequence[LogicalPartition]) -> Sequence[Refreshed]:
-        """Ask for the bounds of all of them in one call; what came of it, for each."""
-        ...
 
 
 class Storage(Protocol):

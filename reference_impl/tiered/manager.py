@@ -13,9 +13,9 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from reference_impl.partitions.catalog import Authority
 from reference_impl.partitions.logical import LogicalPartition
 from reference_impl.partitions.participants import Deleted, Event, RoleChanged, Started, Stopped
+from reference_impl.partitions.refreshing import Authority
 from reference_impl.partitions.stores import Store
 from reference_impl.partitions.views import RegionKind, Role
 from reference_impl.replication.fetcher import KeptElsewhere

@@ -103,6 +103,14 @@ def test_a_slow_store_holds_up_nobody_else(seen: dict[str, Seen]) -> None:
     assert seen["slow: send"] == (TIMED_OUT,)
 
 
+def test_a_late_authority_holds_a_request_up_to_its_deadline_and_hurts_only_who_asks_it(
+    seen: dict[str, Seen],
+) -> None:
+    assert seen["late authority: in time"] == (True,)
+    assert seen["late authority: wal-moved"][0] == TIMED_OUT
+    assert values(seen["late authority: plain"]) == ["p0", "p1", "p2"]
+
+
 def test_records_are_deleted_below_and_above_the_boundary(seen: dict[str, Seen]) -> None:
     assert seen["delete: beyond the end"] == (OUT_OF_RANGE,)
     assert seen["delete: elsewhere"] == (NOT_LEADER,)

@@ -17,9 +17,9 @@ from reference_impl.kafka.batches import batches, header, stamped
 from reference_impl.kafka.errors import ErrorCode
 from reference_impl.kafka.records import records
 from reference_impl.log.searches import TimestampOffset
-from reference_impl.partitions.catalog import Authority
 from reference_impl.partitions.logical import NOWHERE, Extension, LogicalPartition
 from reference_impl.partitions.participants import CannotLead, Event, RoleChanged, Started
+from reference_impl.partitions.refreshing import Authority
 from reference_impl.partitions.routing import ReadOutcome
 from reference_impl.partitions.searching import Search, SearchEnd
 from reference_impl.partitions.stores import Measured, Range, Store, StoreRead

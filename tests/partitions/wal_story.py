@@ -109,6 +109,10 @@ async def _authority_in_trouble(story: Story[ToyWal], authority: ToyAuthority) -
         story.send("slow: another partition", PLAIN, "p2", at=1),
     )
     await story.send("slow: send", MOVED, "late", at=1)
+    authority.delay_s = 25.0
+    fresh.forget()
+    both = {MOVED: 5, PLAIN: 0}
+    await story.read_all("late authority", both, at=3, wait_ms=200, within_s=1.0)
     authority.delay_s = 0.01
 
 
