@@ -129,6 +129,7 @@ class Partitions:
         image: Image,
         broker_id: int,
         replicas: ReplicaManager,
+        ports: Ports,
         storages: Sequence[Storage] = (),
     ) -> None:
         self._image = image
@@ -142,7 +143,12 @@ class Partitions:
         for one in storages:
             self.stores.update(one.stores)
             self.authorities.update(one.authorities)
-        self.participants = Participants([one.participant for one in storages], refuse=self._refuse)
+        self.participants = Participants(
+            [one.participant for one in storages],
+            refuse=self._refuse,
+            clock=ports.clock,
+            log=ports.log,
+        )
 
     async def find(self, topic: str, index: int) -> LogicalPartition:
         """The partition, once its replica is open if it has one here; else the KafkaError.

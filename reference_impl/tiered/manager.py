@@ -46,7 +46,7 @@ class Service(Protocol):
 
 
 class RemoteLogManager:
-    """See the module. ``configure`` is called once, when the broker answers requests."""
+    """See the module. ``configure`` is called when the broker answers requests, until it succeeds."""
 
     def __init__(
         self,
@@ -105,8 +105,8 @@ class RemoteLogManager:
     def _begin(self) -> None:
         if self._begun:
             return
+        self._configure()  # where it fails, the next event tries again
         self._begun = True
-        self._configure()
         self._tier.metadata.watch(self._applied)
         for service in self._services:
             service.start()

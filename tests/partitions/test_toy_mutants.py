@@ -16,6 +16,7 @@ pytestmark = pytest.mark.sim
 Story = Callable[[], Mapping[str, Seen]]
 SEEN_BY: Mapping[str, Story] = {
     "after-refresh/neighbour-601b": wal_story,  # a hard failure is asked about once more
+    "after-refresh/neighbour-aeb4": wal_story,  # a late authority is asked once more
     "boundary-reached/answers-fa5b": wal_story,  # a follower never stops
     "choose-writer/dropped-7404": wal_story,  # a leader appends before it knows the boundary
     "merge-search/dropped-740f": wal_story,  # an error hides nothing

@@ -64,7 +64,7 @@ SUPERSEDES: dict[Event, list[Event]] = {
     LEADS: [LEADS, FOLLOWS],
     SETTINGS: [SETTINGS],
     MOVED: [],
-    Stopped(): [],
+    Stopped(): [LEADS, FOLLOWS],
     Deleted(): [LEADS, FOLLOWS, SETTINGS, MOVED, Stopped(), Deleted()],
 }
 
