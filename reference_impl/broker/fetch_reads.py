@@ -347,10 +347,10 @@ class FetchReads:
     def _note_follower(self) -> None:
         """A follower's fetch says how far it is, if it was not refused."""
         for one in self._reads:
-            if one.urgent or one.partition.replica is None:
+            if one.urgent:
                 continue
             try:
-                one.partition.replica.follower_fetched(
+                one.partition.follower_fetched(
                     self._asked.replica_id,
                     offset=one.request.fetch_offset,
                     log_start_offset=one.request.log_start_offset,

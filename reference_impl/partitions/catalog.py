@@ -167,6 +167,11 @@ class Partitions:
             raise KafkaError(ErrorCode.unknown_topic_or_partition)
         return self._take(topic, found.topic_id, index)
 
+    def with_replicas(self) -> Sequence[LogicalPartition]:
+        """Those of which this broker has a replica, in the order in which they came."""
+        keys = [(one.topic_id, one.index) for one in self._replicas.partitions()]
+        return [self._known[key] for key in keys if key in self._known]
+
     async def apply(self) -> None:
         """Become what the image says, for all partitions."""
         await self._replicas.apply()

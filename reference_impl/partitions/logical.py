@@ -1,8 +1,8 @@
 """One partition as handlers see it, on every broker that knows its topic.
 
 The local replica is an optional part of it: a broker without one may still serve what is kept
-elsewhere. What participants (tiering, diskless storage, migration) add is an `Extension`: more
-regions, other bounds, another writer. Handlers ask the logical partition and nothing below it.
+elsewhere. What participants (tiering, diskless storage, migration) add is an `Extension`. Handlers
+ask the logical partition and nothing below it.
 """
 
 from __future__ import annotations
@@ -12,13 +12,18 @@ from functools import partial
 from typing import NamedTuple
 from uuid import UUID
 
-from reference_impl.decisions import decision
 from reference_impl.kafka.batches import Batch, Bytes
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.log.producers import Producer
 from reference_impl.log.transactions import EndMarker
 from reference_impl.log.verification import NO_GUARD
 from reference_impl.metadata.image import PartitionState
+from reference_impl.partitions.bounding import (
+    NOWHERE,
+    deletion_target,
+    without_what_is_elsewhere,
+)
+from reference_impl.partitions.extensions import Extension
 from reference_impl.partitions.local_writer import LocalWriter
 from reference_impl.partitions.routing import Refuse, Route, route_read
 from reference_impl.partitions.views import (
@@ -35,7 +40,6 @@ from reference_impl.partitions.writing import (
     Boundary,
     Origin,
     Pending,
-    Writer,
     WriterKind,
     choose_writer,
 )
@@ -46,11 +50,9 @@ from reference_impl.replication.decisions import (
     deletion_is_done,
     readable_upto,
 )
+from reference_impl.replication.followers import Follower
 from reference_impl.replication.partition import Partition
 from reference_impl.replication.watching import Watched
-
-TO_HIGH_WATERMARK = -1
-NOWHERE = Bounds(-1, -1, -1, -1, -1)
 
 
 class Plan(NamedTuple):
@@ -59,53 +61,6 @@ class Plan(NamedTuple):
     route: Route
     bounds: Bounds
     shown: tuple[object, ...]
-
-
-class Extension:
-    """What a participant adds to one partition; as it stands, nothing."""
-
-    def regions(self, regions: tuple[Region, ...]) -> tuple[Region, ...]:
-        """The regions there are, in the order in which they are preferred."""
-        return regions
-
-    def bounds(self, bounds: Bounds, reader: Reader) -> Bounds:
-        """The bounds as this reader is to know them; NOWHERE where nothing below has any."""
-        return bounds
-
-    def epoch_end(self, ends: EpochEnd, epoch: int) -> EpochEnd:
-        """Where an epoch ends, given where it ends in what lies below."""
-        return ends
-
-    def last_tiered(self) -> int | None:
-        """The highest offset in the remote tier, −1 if it is empty; None if there is no such tier.
-
-        A KafkaError where that is not known yet.
-        """
-        return None
-
-    async def delete_records(self, before: int) -> None:
-        """Records below an offset are to go; the local log has been told."""
-
-    def writer(self) -> Writer | None:
-        """Who takes batches once the boundary is set."""
-        return None
-
-
-@decision("deletion-target", rules=("KFK-065",))
-def deletion_target(asked: int, high_watermark: int) -> int | ErrorCode:
-    """Records are deleted below an offset that is committed, or below the high watermark."""
-    wanted = high_watermark if asked == TO_HIGH_WATERMARK else asked
-    return wanted if 0 <= wanted <= high_watermark else ErrorCode.offset_out_of_range
-
-
-@decision("without-what-is-elsewhere")
-def without_what_is_elsewhere(bounds: Bounds, reader: Reader) -> Bounds:
-    """A broker without tiered storage serves what is on its disk (C-39).
-
-    Followers hear where the log really begins: they must not delete what is elsewhere.
-    """
-    kept_from = bounds.log_start_offset if reader is Reader.FOLLOWER else None
-    return bounds._replace(log_start_offset=bounds.local_log_start_offset, kept_from=kept_from)
 
 
 class LogicalPartition(Watched):
@@ -164,6 +119,11 @@ class LogicalPartition(Watched):
         return self.role is Role.LEADER
 
     @property
+    def is_here(self) -> bool:
+        """Whether this broker keeps or serves anything of it."""
+        return self._replica is not None or bool(self.extensions)
+
+    @property
     def watched(self) -> tuple[Watched, ...]:
         """Everything that is woken when something happens to it."""
         return (self,) if self._replica is None else (self, self._replica)
@@ -210,7 +170,7 @@ class LogicalPartition(Watched):
 
     def check(self, asked_epoch: int, *, only_leader: bool) -> None:
         """Refuse whoever asks for another leader epoch, or for a leader that is elsewhere."""
-        if self._replica is None and not self.extensions:
+        if not self.is_here:
             raise KafkaError(ErrorCode.not_leader_or_follower)
         error = check_leader_epoch(asked_epoch, self.state.leader_epoch)
         if error is not ErrorCode.none:
@@ -260,6 +220,31 @@ class LogicalPartition(Watched):
         if self._replica is None:
             raise KafkaError(ErrorCode.not_leader_or_follower)
         return self._replica.log.producers.producers
+
+    @property
+    def size(self) -> int:
+        """The bytes that this broker's replica has on its disk."""
+        return 0 if self._replica is None else self._replica.log.size
+
+    # ── followers ────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def followers(self) -> Mapping[int, Follower]:
+        """How far each follower is, as the leader knows from its fetches."""
+        return {} if self._replica is None else self._replica.followers
+
+    def follower_fetched(
+        self, replica_id: int, *, offset: int, log_start_offset: int, leaders_end: int, epoch: int
+    ) -> None:
+        """Note how far a follower is; a KafkaError if it is none, or lives no more."""
+        if self._replica is not None:
+            self._replica.follower_fetched(
+                replica_id,
+                offset=offset,
+                log_start_offset=log_start_offset,
+                leaders_end=leaders_end,
+                epoch=epoch,
+            )
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────
 

@@ -46,7 +46,7 @@ class Service(Protocol):
 
 
 class RemoteLogManager:
-    """See the module. ``configure`` is called when the broker answers requests, until it succeeds."""
+    """See the module. ``configure`` is called once the broker answers, until it succeeds."""
 
     def __init__(
         self,

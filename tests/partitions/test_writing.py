@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reference_impl.kafka.errors import ErrorCode
-from reference_impl.partitions.logical import deletion_target
+from reference_impl.partitions.bounding import deletion_target
 from reference_impl.partitions.participants import (
     BoundaryMoved,
     Configured,

@@ -17,7 +17,9 @@ from reference_impl.kafka.batches import batches, header, stamped
 from reference_impl.kafka.errors import ErrorCode
 from reference_impl.kafka.records import records
 from reference_impl.log.searches import TimestampOffset
-from reference_impl.partitions.logical import NOWHERE, Extension, LogicalPartition
+from reference_impl.partitions.bounding import NOWHERE
+from reference_impl.partitions.extensions import Extension
+from reference_impl.partitions.logical import LogicalPartition
 from reference_impl.partitions.participants import CannotLead, Event, RoleChanged, Started
 from reference_impl.partitions.refreshing import Authority
 from reference_impl.partitions.routing import ReadOutcome
