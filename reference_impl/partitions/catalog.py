@@ -18,6 +18,7 @@ from reference_impl.metadata.records import ResourceType
 from reference_impl.metrics.registry import Registry
 from reference_impl.partitions.logical import LogicalPartition
 from reference_impl.partitions.participants import (
+    BoundaryMoved,
     Configured,
     Deleted,
     Event,
@@ -203,12 +204,20 @@ class Partitions:
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = LogicalPartition(
-                topic=topic, topic_id=topic_id, index=index, broker_id=self._broker_id
+                topic=topic,
+                topic_id=topic_id,
+                index=index,
+                broker_id=self._broker_id,
+                moved=self._boundary_moved,
             )
             self.participants.tell(known, Started())
         state = self._image.topics[topic].partitions[index]
         known.become(state, self._replicas.replica(key))
         return known
+
+    def _boundary_moved(self, partition: LogicalPartition, offset: int) -> None:
+        epoch = partition.state.leader_epoch
+        self.participants.tell(partition, BoundaryMoved(offset=offset, leader_epoch=epoch))
 
     def _tell(self, key: Key, partition: LogicalPartition) -> None:
         """Tell what is not as it was when it was told last."""

@@ -7,8 +7,7 @@ ask the logical partition and nothing below it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
@@ -18,14 +17,14 @@ from reference_impl.log.producers import Producer
 from reference_impl.log.transactions import EndMarker
 from reference_impl.log.verification import NO_GUARD
 from reference_impl.metadata.image import PartitionState
+from reference_impl.partitions.appending import Appends
 from reference_impl.partitions.bounding import (
     NOWHERE,
     deletion_target,
     without_what_is_elsewhere,
 )
 from reference_impl.partitions.extensions import Extension
-from reference_impl.partitions.local_writer import LocalWriter
-from reference_impl.partitions.routing import Refuse, Route, route_read
+from reference_impl.partitions.routing import Route, route_read
 from reference_impl.partitions.views import (
     NO_EPOCH,
     Bounds,
@@ -36,13 +35,7 @@ from reference_impl.partitions.views import (
     Role,
     Standing,
 )
-from reference_impl.partitions.writing import (
-    Boundary,
-    Origin,
-    Pending,
-    WriterKind,
-    choose_writer,
-)
+from reference_impl.partitions.writing import Boundary, Pending
 from reference_impl.replication.decisions import (
     EpochEnd,
     Reader,
@@ -66,7 +59,15 @@ class Plan(NamedTuple):
 class LogicalPartition(Watched):
     """See the module. Whoever waits for it watches ``watched``."""
 
-    def __init__(self, *, topic: str, topic_id: UUID, index: int, broker_id: int) -> None:
+    def __init__(
+        self,
+        *,
+        topic: str,
+        topic_id: UUID,
+        index: int,
+        broker_id: int,
+        moved: Callable[[LogicalPartition, int], None] = lambda partition, offset: None,
+    ) -> None:
         super().__init__()
         self.topic = topic
         self.topic_id = topic_id
@@ -74,10 +75,21 @@ class LogicalPartition(Watched):
         self.extensions: tuple[Extension, ...] = ()
         self.boundary = Boundary.NONE  # set by who holds ``appends_held``
         self.refused_epoch = -1  # a leader epoch in which a participant refused to lead
-        self._broker_id = broker_id
+        self.broker_id = broker_id
+        self._moved = moved
+        self._moved_in = (-1, -1)  # the last boundary that was told, and in which leader epoch
         self._state = NOBODY
         self._replica: Partition | None = None
-        self._writer: LocalWriter | None = None
+        self._appends = Appends(self)
+
+    def boundary_is(self, offset: int) -> None:
+        """It is known in this leader epoch where the WAL begins, and participants hear of it."""
+        self.boundary = Boundary.SET
+        known = (offset, self.state.leader_epoch)
+        if known != self._moved_in:
+            self._moved_in = known
+            self._moved(self, offset)
+        self.wake()
 
     def __repr__(self) -> str:
         return f"{self.topic}-{self.index}"
@@ -96,7 +108,7 @@ class LogicalPartition(Watched):
         self._state = state
         if replica is not self._replica:
             self._replica = replica
-            self._writer = None if replica is None else LocalWriter(replica)
+            self._appends = Appends(self)
         self.wake()
 
     @property
@@ -182,7 +194,7 @@ class LogicalPartition(Watched):
         if not self.leads:
             raise KafkaError(
                 ErrorCode.not_leader_or_follower,
-                f"Leader not local for partition {self} on broker {self._broker_id}",
+                f"Leader not local for partition {self} on broker {self.broker_id}",
             )
 
     @property
@@ -281,70 +293,26 @@ class LogicalPartition(Watched):
         records: Bytes,
         *,
         acks: int,
-        origin: Origin = Origin.CLIENT,
         guard: int = NO_GUARD,
         sequenced: bool = True,
         leader_epoch: int | None = None,
     ) -> Pending:
-        """Append what a producer sent; a KafkaError says why not.
-
-        ``guard``: under which it was verified to belong to a transaction. ``sequenced``: it is
-        of the producer itself, and not of a coordinator on its behalf, which numbers no batches.
-        ``leader_epoch``: the only one in which it is to be appended.
-        """
-        self._must_lead_in(leader_epoch)
-        chosen_for = self._standing_of_writers()
-        kind = self._chosen(origin)
-        if kind is WriterKind.LOCAL and self._writer is not None:
-            admit = partial(self._must_write, origin, chosen_for, leader_epoch)
-            return await self._writer.append(
-                records, acks=acks, admit=admit, guard=guard, sequenced=sequenced
-            )
-        writers = [one.writer() for one in self.extensions]
-        writer = next((one for one in writers if one is not None), None)
-        if writer is None:
-            raise KafkaError(ErrorCode.kafka_storage_error, f"nothing writes {kind} for {self}")
-        return await writer.append(records, acks=acks, origin=origin)
+        """Append what a producer sent (`Writer.append`); a KafkaError says why not."""
+        return await self._appends.append(
+            records, acks=acks, guard=guard, sequenced=sequenced, leader_epoch=leader_epoch
+        )
 
     async def append_marker(
         self, producer_id: int, producer_epoch: int, marker: EndMarker, *, bumps: bool
     ) -> Pending:
         """End a producer's transaction in this partition; a KafkaError says why not."""
-        kind = self._chosen(Origin.MARKER)
-        if kind is not WriterKind.LOCAL or self._writer is None:
-            raise KafkaError(ErrorCode.kafka_storage_error, f"nothing marks {kind} for {self}")
-        return await self._writer.append_marker(producer_id, producer_epoch, marker, bumps=bumps)
+        return await self._appends.append_marker(producer_id, producer_epoch, marker, bumps=bumps)
 
     def start_verification(self, batch: Batch, *, bumps: bool) -> int:
         """The guard of a batch whose coordinator has to be asked first; NO_GUARD if it need not."""
         if self._replica is None or not self.leads:
             return NO_GUARD
         return self._replica.log.start_verification(batch, bumps=bumps)
-
-    def _chosen(self, origin: Origin) -> WriterKind:
-        chosen = choose_writer(self.boundary, self.role, origin)
-        if isinstance(chosen, Refuse):
-            raise KafkaError(chosen.error, f"{self} takes no appends on broker {self._broker_id}")
-        return chosen
-
-    def _standing_of_writers(self) -> tuple[object, ...]:
-        """As long as it is the same, so is the choice of a writer."""
-        return self.boundary, self.refused_epoch, self._replica, self.state
-
-    def _must_lead_in(self, leader_epoch: int | None) -> None:
-        if leader_epoch not in (None, self.state.leader_epoch):
-            said = f"{self} is not in leader epoch {leader_epoch}"
-            raise KafkaError(ErrorCode.not_leader_or_follower, said)
-
-    def _must_write(
-        self, origin: Origin, chosen_for: tuple[object, ...], leader_epoch: int | None
-    ) -> None:
-        """Asked again when it is the writer's turn: the local log must still be the one."""
-        self._must_lead_in(leader_epoch)
-        if self._standing_of_writers() == chosen_for:
-            return
-        if self._chosen(origin) is not WriterKind.LOCAL:
-            raise KafkaError(ErrorCode.request_timed_out, f"the boundary of {self} has moved")
 
     # ── deleting ─────────────────────────────────────────────────────────────────────────────────
 

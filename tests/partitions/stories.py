@@ -10,7 +10,8 @@ from typing import Any, Generic, TypeVar
 
 from kio.schema.fetch.v12 import request as fetch_v12
 from kio.schema.list_offsets.v11 import request as list_offsets_v11
-from kio.static.primitive import i8, i32, i32Timedelta, i64
+from kio.schema.write_txn_markers.v1 import request as write_txn_markers_v1
+from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
 
 from harness.clients.admin import create_topic, leadership
 from harness.clients.operations import (
@@ -162,6 +163,22 @@ class Story(Generic[S]):
         )
         route = partition.plan_read(offset, reader).route
         self.notes[label] = (type(route).__name__, *route)
+        return self.notes[label]
+
+    async def marked(self, label: str, topic: str, *, at: int) -> Seen:
+        """End a transaction of producer 7, as its coordinator does."""
+        v = write_txn_markers_v1
+        named = v.WritableTxnMarkerTopic(name=topic, partition_indexes=(i32(0),))  # type: ignore[arg-type]
+        marker = v.WritableTxnMarker(
+            producer_id=i64(7),  # type: ignore[arg-type]
+            producer_epoch=i16(0),
+            transaction_result=True,
+            topics=(named,),
+            coordinator_epoch=i32(0),
+        )
+        with self.client(at) as client:
+            answer = await client.ask(v.WriteTxnMarkersRequest(markers=(marker,)), timeout_s=9.0)
+        self.notes[label] = (int(answer.markers[0].topics[0].partitions[0].error_code),)
         return self.notes[label]
 
     async def listed(self, label: str, topic: str, timestamp: int, *, at: int) -> Seen:

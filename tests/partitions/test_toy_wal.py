@@ -125,6 +125,19 @@ def test_records_are_deleted_below_and_above_the_boundary(seen: dict[str, Seen])
     assert seen["delete: below zero"] == (OUT_OF_RANGE,)
 
 
+def test_markers_go_where_batches_go_and_none_is_left_behind_a_boundary_that_is_being_set(
+    seen: dict[str, Seen],
+) -> None:
+    assert seen["mark: before"] == (0,)
+    assert seen["mark: before, by a non-replica"] == (NOT_LEADER,)
+    assert seen["mark: while the boundary is set"] == (TIMED_OUT,)
+    assert seen["mark: boundary"] == (2,)
+    assert seen["mark: beyond"] == (0,)
+    assert seen["mark: beyond the marker"][:2] == (0, 3)
+    assert seen["mark: latest"][1] == 4
+    assert values(seen["mark: across"]) == ["m1"]
+
+
 def test_a_follower_that_stops_at_the_boundary_stays_in_sync(seen: dict[str, Seen]) -> None:
     assert seen["in sync at the boundary"] == (1, (1, 2))
 
