@@ -260,6 +260,11 @@ class LogicalPartition(Watched):
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────
 
+    def standing(self, reader: Reader, refreshed: Refreshed) -> Standing:
+        """What this broker is to it, for a reader that names no epoch and no replica."""
+        bounds = self.bounds(reader)
+        return Standing(self.role, self.state.leader_epoch, bounds, refreshed=refreshed)
+
     def plan_read(
         self,
         offset: int,

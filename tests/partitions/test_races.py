@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
 from typing import Any, cast
+from uuid import UUID
 
 import pytest
 
@@ -123,13 +124,12 @@ def test_a_search_of_a_segment_that_leaves_the_disk_is_an_error_and_finds_nothin
 # --- a segment that moves during a search ---------------------------------------------------------
 
 
-class Moving:
+class Moving(LogicalPartition):
     """A log of ten records, of which the remote tier has those below ``local_start``, and the disk
     the others; the record that is wanted is at 5. Both searches take their time."""
 
-    end_is_known = True
-
     def __init__(self, *, moves: int) -> None:
+        super().__init__(topic="t", topic_id=UUID(int=1), index=0, broker_id=1)
         self.local_start = 3
         self.moves = moves
         self.searched: list[tuple[RegionKind, int, int]] = []
@@ -160,9 +160,9 @@ class Moving:
 
 async def searched(moving: Moving, timeout_s: float) -> object:
     stores = {RegionKind.LOCAL: moving, RegionKind.TIERED: moving}
-    partitions = cast(Partitions, SimpleNamespace(stores=stores))
+    partitions = cast(Partitions, SimpleNamespace(stores=stores, authorities={}))
     searches = _Searches(partitions, Reader.CONSUMER, timeout_s)
-    searches.add(("t", 0), cast(LogicalPartition, moving), 7)
+    searches.add(("t", 0), moving, 7)
     return (await searches.ended())["t", 0]
 
 

@@ -21,6 +21,7 @@ SEEN_BY: Mapping[str, Story] = {
     "choose-writer/dropped-7404": wal_story,  # a leader appends before it knows the boundary
     "merge-search/dropped-740f": wal_story,  # an error hides nothing
     "region-at/shifted-ca1b": wal_story,  # a region ends one offset later
+    "search-asks-first/answers-c0ff": wal_story,  # the end of the local log is the log's end
     "route-search/never-3c74": wal_story,  # a copy that is assembled is searched
 }
 

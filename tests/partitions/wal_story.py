@@ -30,6 +30,8 @@ def wal_story(seed: int = 1) -> dict[str, Seen]:
         story.notes["boundary"] = (moving.result(),)
         sim.run(_across(story))
         sim.run(_authority_in_trouble(story, authority))
+        sim.advance(5)
+        sim.run(_listing_what_is_unknown(story, authority))
         sim.run(_deleting(story))
         story.create(MARKED, [1, 2])
         sim.run(_marking(story, authority))
@@ -117,6 +119,24 @@ async def _authority_in_trouble(story: Story[ToyWal], authority: ToyAuthority) -
     both = {MOVED: 5, PLAIN: 0}
     await story.read_all("late authority", both, at=3, wait_ms=200, within_s=1.0)
     authority.delay_s = 0.01
+
+
+async def _listing_what_is_unknown(story: Story[ToyWal], authority: ToyAuthority) -> None:
+    """Offsets of a leader that does not know the boundary, each time anew."""
+    leader = story.storages[1].partitions[MOVED][1]
+    stamps = {"earliest": -2, "latest": -1, "largest stamp": -3, "local": -4}
+    stamps |= {"stamp below": NOW + 3, "stamp above": NOW + 10}
+    for trouble in (Refreshed.TRANSIENT, Refreshed.HARD, None):
+        authority.trouble, asked = trouble, authority.asked
+        for name, stamp in stamps.items():
+            leader.forget()
+            await story.listed(f"unknown, {trouble}: {name}", MOVED, stamp, at=1)
+        story.notes[f"unknown, {trouble}: asked"] = (authority.asked - asked,)
+    leader.forget()
+    authority.delay_s = 25.0
+    await story.listed("unknown, late: latest", MOVED, -1, at=1)
+    authority.delay_s = 0.01
+    await story.listed("unknown, at last: latest", MOVED, -1, at=1)
 
 
 async def _deleting(story: Story[ToyWal]) -> None:
