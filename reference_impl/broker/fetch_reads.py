@@ -329,6 +329,7 @@ class FetchReads:
                 route.upto,
                 min(one.reader.max_bytes, left),
                 at_least_one,
+                one.plan.epoch,
                 committed=one.reader.kind is Reader.COMMITTED,
             )
             try:

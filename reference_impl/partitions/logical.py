@@ -24,7 +24,7 @@ from reference_impl.partitions.bounding import (
     without_what_is_elsewhere,
 )
 from reference_impl.partitions.extensions import Extension
-from reference_impl.partitions.routing import Route, route_read
+from reference_impl.partitions.routing import Route, Serve, route_read
 from reference_impl.partitions.views import (
     NO_EPOCH,
     Bounds,
@@ -49,11 +49,16 @@ from reference_impl.replication.watching import Watched
 
 
 class Plan(NamedTuple):
-    """Where a read goes, the bounds that its reader is told, and what it would notice."""
+    """Where a read goes, the bounds that its reader is told, and what it would notice.
+
+    ``epoch`` is the leader epoch of the record at the offset, as the replica knew it; −1 where what
+    is read is not in its lineage.
+    """
 
     route: Route
     bounds: Bounds
     shown: tuple[object, ...]
+    epoch: int = NO_EPOCH
 
 
 class LogicalPartition(Watched):
@@ -289,7 +294,10 @@ class LogicalPartition(Watched):
             refreshed,
         )
         route = route_read(offset, self.regions(), reader, standing)
-        return Plan(route, bounds, self._shown(reader.kind, bounds))
+        epoch = NO_EPOCH
+        if isinstance(route, Serve) and route.region.kind in (RegionKind.LOCAL, RegionKind.TIERED):
+            epoch = self.epoch_of(offset, newest=False)
+        return Plan(route, bounds, self._shown(reader.kind, bounds), epoch)
 
     # ── appending ────────────────────────────────────────────────────────────────────────────────
 
