@@ -49,7 +49,7 @@ OF_TOPICS = (
     *("KFK-130", "KFK-131", "KFK-132", "KFK-133", "KFK-134", "KFK-135", "KFK-136"),
     *("KFK-139", "KFK-140", "KFK-142", "KFK-143", "KFK-144", "KFK-145", "KFK-147", "KFK-171"),
 )
-OF_METRICS = ("KFK-210", "KFK-211", "KFK-212", "KFK-213")
+OF_METRICS = ("KFK-210", "KFK-211", "KFK-212", "KFK-213", "KFK-214")
 OF_LOSS = ("KFK-137", "KFK-138", "KFK-149", "KFK-168", "KFK-170")
 RULES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

@@ -15,6 +15,10 @@ def _never_lacks_a_replica(one: MeasuredPartition) -> bool:
     return one.leads and not one.state.isr
 
 
+def _at_the_minimum_too(one: MeasuredPartition) -> bool:
+    return one.leads and len(one.state.isr) <= one.min_in_sync
+
+
 def _registered_is_active(broker: Broker) -> bool:
     return False
 
@@ -41,6 +45,13 @@ MUTANTS = (
         replace=_never_lacks_a_replica,
         rules=("KFK-211",),
         why="a partition lacks replicas once it has none in sync",
+    ),
+    Mutant(
+        name="at-the-minimum-too",
+        decision="under-min-isr",
+        replace=_at_the_minimum_too,
+        rules=("KFK-214",),
+        why="a partition whose next failure stops its producers is counted early",
     ),
     Mutant(
         name="registered-is-active",

@@ -17,6 +17,7 @@ METRICS = "metrics"  # the probe
 PARTITION_COUNT = "kafka_server_replicamanager_partitioncount"
 LEADER_COUNT = "kafka_server_replicamanager_leadercount"
 UNDER_REPLICATED = "kafka_server_replicamanager_underreplicatedpartitions"
+UNDER_MIN_ISR = "kafka_server_replicamanager_underminisrpartitioncount"
 ACTIVE_BROKERS = "kafka_controller_kafkacontroller_activebrokercount"
 FENCED_BROKERS = "kafka_controller_kafkacontroller_fencedbrokercount"
 OFFLINE_PARTITIONS = "kafka_controller_kafkacontroller_offlinepartitionscount"
@@ -35,8 +36,9 @@ def is_measured(rows: Iterable[Mapping[str, Any]], look: Look, known: Sequence[K
 def _wanted(look: Look, known: Sequence[KnownTopic]) -> Iterator[Counted]:
     told = next((one for one in look.topics.values() if one is not None), {})
     moved = {(one.name, index) for one in known for index in one.targets}
+    least = {one.name: one.min_isr for one in known}
     partitions = [
-        (part, (name, index) in moved)
+        (part, (name, index) in moved, least.get(name))
         for name, topic in told.items()
         for index, part in topic.partitions.items()
     ]
@@ -45,20 +47,30 @@ def _wanted(look: Look, known: Sequence[KnownTopic]) -> Iterator[Counted]:
     fenced = next((one for one in look.fenced.values() if one is not None), {})
     yield CONTROLLER, FENCED_BROKERS, _only(sum(fenced.values()))
     yield CONTROLLER, ACTIVE_BROKERS, _only(len(fenced) - sum(fenced.values()))
-    yield CONTROLLER, OFFLINE_PARTITIONS, _only(sum(one.leader < 0 for one, _ in partitions))
+    leaderless = sum(one.leader < 0 for one, _, _ in partitions)
+    yield CONTROLLER, OFFLINE_PARTITIONS, _only(leaderless)
     yield CONTROLLER, ALL_PARTITIONS, _only(len(partitions))
 
 
 def _of_a_broker(
-    broker: int, partitions: Sequence[tuple[ToldPartition, bool]]
+    broker: int, partitions: Sequence[tuple[ToldPartition, bool, int | None]]
 ) -> Iterator[Counted]:
-    """Whether a replica on its way in counts as lacking depends on what is not told."""
-    led = [(one, moved) for one, moved in partitions if one.leader == broker]
-    lacking = [moved for one, moved in led if len(one.isr) < len(one.replicas)]
+    """Whether a replica on its way in counts as lacking depends on what is not told.
+
+    A minimum that the lab did not set may be any.
+    """
+    led = [one for one in partitions if one[0].leader == broker]
+    lacking = [moved for one, moved, _ in led if len(one.isr) < len(one.replicas)]
+    short = [
+        least is None
+        for one, _, least in led
+        if least is None or len(one.isr) < min(least, len(one.replicas))
+    ]
     node = broker_name(broker)
-    yield node, PARTITION_COUNT, _only(sum(broker in one.replicas for one, _ in partitions))
+    yield node, PARTITION_COUNT, _only(sum(broker in one.replicas for one, _, _ in partitions))
     yield node, LEADER_COUNT, _only(len(led))
     yield node, UNDER_REPLICATED, range(lacking.count(False), len(lacking) + 1)
+    yield node, UNDER_MIN_ISR, range(short.count(False), len(short) + 1)
 
 
 def _only(number: int) -> range:

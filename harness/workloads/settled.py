@@ -24,6 +24,7 @@ class KnownTopic:
     called: str
     name: str
     partitions: int
+    min_isr: int | None = None
     unclean: bool = False
     gone: bool = False
     adopted: bool = False  # it was there already; nothing is known of what was asked for

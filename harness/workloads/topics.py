@@ -76,6 +76,7 @@ class Topics:
             called=name if not lives else f"{name}#{lives + 1}",
             name=wire,
             partitions=len(assignments) or partitions,
+            min_isr=min_isr,
             unclean=unclean,
         )
         configs = _configs(min_isr, unclean)
@@ -132,7 +133,8 @@ class Topics:
             min_insync_replicas=min_isr,
             unclean=unclean,
         )
-        topic.unclean = unclean if outcome.type == "ok" else topic.unclean
+        if outcome.type == "ok":
+            topic.min_isr, topic.unclean = min_isr, unclean
 
     async def reassign(
         self, topic: KnownTopic, partition: int, replicas: Sequence[int] | None

@@ -222,7 +222,11 @@ def _node(ports: Ports, settings: BrokerSettings, factories: Sequence[StorageFac
         controller=controller,
         replicas=replicas,
         partitions=Partitions(
-            image=image, broker_id=settings.node_id, replicas=replicas, storages=storages
+            image=image,
+            broker_id=settings.node_id,
+            replicas=replicas,
+            ports=ports,
+            storages=storages,
         ),
     )
     events.meters = node.meters

@@ -1,7 +1,7 @@
 """DescribeProducers: what a replica remembers of its idempotent producers.
 
-Leader and followers answer alike, each from its own log. Transactions are not there yet: no
-producer has a coordinator or a transaction.
+Leader and followers answer alike, each from its own log: also where the transaction of a producer
+began that is open, and the epoch of the coordinator that ended its last one.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Reading for one Fetch request: plan every partition, deal out the bytes, read, wait, answer.
 
-plan      where each read goes (`partitions/routing.py`); authorities over bounds that are not
-          known are asked once for all partitions of the request
+plan      where each read goes (`partitions/routing.py`)
 deal      in the order of the request each read is measured and gets of the bytes that are left
-read      every store once, all stores at the same time
+read      every store once, all stores at the same time; authorities over bounds that are not
+          known are asked meanwhile, once for all partitions of the request, and what they
+          tell of is read of the bytes that are left then
 wait      until there is enough, or time is up; only what changed is planned and read again
 """
 
@@ -18,6 +19,7 @@ from reference_impl.kafka.apis import FETCH
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.partitions.catalog import Partitions
 from reference_impl.partitions.logical import LogicalPartition, Plan, watched_of
+from reference_impl.partitions.refreshing import refresh_all
 from reference_impl.partitions.routing import (
     After,
     Empty,
@@ -253,28 +255,39 @@ class FetchReads:
 
     async def _round(self, reads: Sequence[PartitionRead]) -> None:
         """Read what was planned; what turns out to be gone is planned and read once more."""
-        await self._refresh(reads)
-        await self._read(reads)
+        await self._refresh_and_read(reads)
         again = [one for one in reads if one.again]
         if again:
             for one in again:
                 one.replan()
-            await self._refresh(again)
-            await self._read(again)
+            await self._refresh_and_read(again)
             for one in again:
                 one.again = False
 
+    async def _refresh_and_read(self, reads: Sequence[PartitionRead]) -> None:
+        """What needs no authority is read while the authorities over the rest are asked."""
+        unknown = [one for one in reads if isinstance(one.plan.route, Refresh)]
+        if not unknown:
+            await self._read(reads)
+            return
+        for one in unknown:
+            one.begin()
+        ready = [one for one in reads if one not in unknown]
+        await asyncio.gather(self._read(ready), self._refresh(unknown))
+        await self._read(unknown)
+
     async def _refresh(self, reads: Sequence[PartitionRead]) -> None:
         """Ask each authority once for all partitions whose bounds are not known."""
-        unknown: dict[RegionKind, list[PartitionRead]] = {}
+        wanted: dict[RegionKind, list[PartitionRead]] = {}
         for one in reads:
             if isinstance(one.plan.route, Refresh):
-                unknown.setdefault(one.plan.route.what, []).append(one)
-        for kind, some in unknown.items():
-            authority = self._partitions.authorities.get(kind)
-            came = [Refreshed.HARD] * len(some)
-            if authority is not None:
-                came = list(await authority.refresh([one.partition for one in some]))
+                wanted.setdefault(one.plan.route.what, []).append(one)
+        ended = await refresh_all(
+            self._partitions.authorities,
+            {kind: [one.partition for one in some] for kind, some in wanted.items()},
+            timeout_s=self._store_time_left(),
+        )
+        for some, came in zip(wanted.values(), ended, strict=True):
             for one, refreshed in zip(some, came, strict=True):
                 one.replan(refreshed)
 
@@ -316,6 +329,7 @@ class FetchReads:
                 route.upto,
                 min(one.reader.max_bytes, left),
                 at_least_one,
+                one.plan.epoch,
                 committed=one.reader.kind is Reader.COMMITTED,
             )
             try:
@@ -334,10 +348,10 @@ class FetchReads:
     def _note_follower(self) -> None:
         """A follower's fetch says how far it is, if it was not refused."""
         for one in self._reads:
-            if one.urgent or one.partition.replica is None:
+            if one.urgent:
                 continue
             try:
-                one.partition.replica.follower_fetched(
+                one.partition.follower_fetched(
                     self._asked.replica_id,
                     offset=one.request.fetch_offset,
                     log_start_offset=one.request.log_start_offset,

@@ -9,6 +9,7 @@ instead of an offset that might go back.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reference_impl.broker.node import Node
@@ -18,6 +19,8 @@ from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.kafka.server import Context
 from reference_impl.partitions.catalog import Partitions
 from reference_impl.partitions.logical import LogicalPartition
+from reference_impl.partitions.refreshing import refresh_all
+from reference_impl.partitions.routing import Refresh, Refuse
 from reference_impl.partitions.searching import (
     EARLIEST_LOCAL,
     EARLIEST_PENDING_UPLOAD,
@@ -28,10 +31,10 @@ from reference_impl.partitions.searching import (
     SearchEnd,
     merge_latest,
     merge_search,
-    route_search,
+    route_listing,
     special_offset,
 )
-from reference_impl.partitions.views import RegionKind
+from reference_impl.partitions.views import Refreshed, RegionKind
 from reference_impl.replication.decisions import Reader, readable_upto
 
 if TYPE_CHECKING:
@@ -157,9 +160,14 @@ class _Searches:
         found: dict[Key, Found | KafkaError] = {}
         left = list(self._wanted)
         while left:
-            plans = {key: self._routed(*self._wanted[key]) for key in left}
+            plans: dict[Key, tuple[Search, ...]] = {}
+            for key, route in (await self._routed(left)).items():
+                if isinstance(route, Refuse):
+                    found[key] = KafkaError(route.error)
+                else:
+                    plans[key] = route
             ended = await self._search(plans)
-            left = [key for key in left if self._moved(key, plans[key])]
+            left = [key for key, plan in plans.items() if self._moved(key, plan)]
             if asyncio.get_running_loop().time() >= self._deadline_s:
                 found |= {key: KafkaError(ErrorCode.kafka_storage_error) for key in left}
                 left = []
@@ -186,9 +194,10 @@ class _Searches:
         for key, searches in plans.items():
             partition, timestamp = self._wanted[key]
             for search in searches:
+                if search.error is not ErrorCode.none:
+                    continue
                 groups.setdefault(search.region.kind, []).append((partition, search, timestamp))
-        timeout_s = max(0.0, self._deadline_s - asyncio.get_running_loop().time())
-        stores = self._partitions.stores
+        timeout_s, stores = self._time_left_s(), self._partitions.stores
         ended = await asyncio.gather(
             *(
                 stores[kind].find_timestamp_many(group, timeout_s=timeout_s)
@@ -197,15 +206,44 @@ class _Searches:
         )
         left = {kind: iter(results) for kind, results in zip(groups, ended, strict=True)}
         return {
-            key: [next(left[one.region.kind]) for one in searches]
+            key: [
+                next(left[one.region.kind])
+                if one.error is ErrorCode.none
+                else SearchEnd(error=one.error)
+                for one in searches
+            ]
             for key, searches in plans.items()
         }
 
-    def _routed(self, partition: LogicalPartition, timestamp: int) -> tuple[Search, ...]:
-        if timestamp < 0 and timestamp != MAX_TIMESTAMP:
-            return ()
-        bounds = partition.bounds(self._reader)
-        return route_search(timestamp, bounds, partition.regions())
+    async def _routed(self, keys: Sequence[Key]) -> dict[Key, tuple[Search, ...] | Refuse]:
+        """Where each is looked for, once the authorities were asked that have to be."""
+        routes = {key: self._route(key) for key in keys}
+        wanted: dict[RegionKind, list[Key]] = {}
+        for key, route in routes.items():
+            if isinstance(route, Refresh):
+                wanted.setdefault(route.what, []).append(key)
+        came = await refresh_all(
+            self._partitions.authorities,
+            {kind: [self._wanted[key][0] for key in some] for kind, some in wanted.items()},
+            timeout_s=self._time_left_s(),
+        )
+        refreshed = {
+            key: one
+            for some, ended in zip(wanted.values(), came, strict=True)
+            for key, one in zip(some, ended, strict=True)
+        }
+        asked = {key: self._route(key, one) for key, one in refreshed.items()}
+        return {key: one for key, one in (routes | asked).items() if not isinstance(one, Refresh)}
+
+    def _route(
+        self, key: Key, refreshed: Refreshed = Refreshed.NOT_ASKED
+    ) -> tuple[Search, ...] | Refresh | Refuse:
+        partition, timestamp = self._wanted[key]
+        standing = partition.standing(self._reader, refreshed)
+        return route_listing(timestamp, self._reader, partition.regions(), standing)
+
+    def _time_left_s(self) -> float:
+        return max(0.0, self._deadline_s - asyncio.get_running_loop().time())
 
     def _answer(
         self, partition: LogicalPartition, timestamp: int, ended: list[SearchEnd]

@@ -10,6 +10,7 @@ from reference_impl.kafka.apis import DELETE_RECORDS, DESCRIBE_LOG_DIRS, OFFSET_
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.kafka.server import Context
 from reference_impl.partitions.logical import LogicalPartition, watched_of
+from reference_impl.replication.decisions import Reader
 from reference_impl.replication.watching import until
 
 if TYPE_CHECKING:
@@ -104,15 +105,15 @@ async def describe_log_dirs(
     if request.topics is not None:
         wanted = [(one.topic, index) for one in request.topics for index in one.partitions]
     topics: dict[str, list[DescribeLogDirsResponse.DescribeLogDirsPartition]] = {}
-    for partition in node.replicas.partitions():
+    for partition in node.partitions.with_replicas():
         if wanted is not None and (partition.topic, partition.index) not in wanted:
             continue
-        log = partition.log
+        bounds = partition.bounds(Reader.FOLLOWER)
         topics.setdefault(partition.topic, []).append(
             response.DescribeLogDirsPartition(
                 partition_index=partition.index,
-                partition_size=log.size,
-                offset_lag=max(0, log.high_watermark - log.log_end_offset),
+                partition_size=partition.size,
+                offset_lag=max(0, bounds.high_watermark - bounds.log_end_offset),
                 is_future_key=False,
             )
         )

@@ -220,7 +220,7 @@ async def write_txn_markers(
                 place = (topic.name, index)
                 try:
                     partition = await node.partitions.find(topic.name, index)
-                    if partition.replica is None:
+                    if not partition.is_here:
                         raise KafkaError(ErrorCode.unknown_topic_or_partition)
                     if one.producer_id == NO_PRODUCER or one.producer_epoch == NO_EPOCH:
                         return _no_marker(request)

@@ -76,6 +76,7 @@ def is_under_replicated(one: MeasuredPartition) -> bool:
     return one.leads and len(state.isr) < len([r for r in state.replicas if r not in state.adding])
 
 
+@decision("under-min-isr", rules=("KFK-214",))
 def is_under_min_isr(one: MeasuredPartition) -> bool:
     """Led from here, and too few are in sync for acks=all."""
     return one.leads and len(one.state.isr) < one.min_in_sync

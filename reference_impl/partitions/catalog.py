@@ -18,6 +18,7 @@ from reference_impl.metadata.records import ResourceType
 from reference_impl.metrics.registry import Registry
 from reference_impl.partitions.logical import LogicalPartition
 from reference_impl.partitions.participants import (
+    BoundaryMoved,
     Configured,
     Deleted,
     Event,
@@ -27,22 +28,15 @@ from reference_impl.partitions.participants import (
     Started,
     Stopped,
 )
+from reference_impl.partitions.refreshing import Authority
 from reference_impl.partitions.stores import LocalStore, Store
-from reference_impl.partitions.views import Refreshed, RegionKind, Role
+from reference_impl.partitions.views import RegionKind, Role
 from reference_impl.ports import Address, Ports
 from reference_impl.replication.fetcher import KeptElsewhere
 from reference_impl.replication.manager import ReplicaManager
 from reference_impl.replication.partition import Partition
 
 Key = tuple[UUID, int]
-
-
-class Authority(Protocol):
-    """Knows the bounds of regions of one kind, for many partitions at once."""
-
-    async def refresh(self, partitions: Sequence[LogicalPartition]) -> Sequence[Refreshed]:
-        """Ask for the bounds of all of them in one call; what came of it, for each."""
-        ...
 
 
 class Storage(Protocol):
@@ -136,6 +130,7 @@ class Partitions:
         image: Image,
         broker_id: int,
         replicas: ReplicaManager,
+        ports: Ports,
         storages: Sequence[Storage] = (),
     ) -> None:
         self._image = image
@@ -149,7 +144,12 @@ class Partitions:
         for one in storages:
             self.stores.update(one.stores)
             self.authorities.update(one.authorities)
-        self.participants = Participants([one.participant for one in storages], refuse=self._refuse)
+        self.participants = Participants(
+            [one.participant for one in storages],
+            refuse=self._refuse,
+            clock=ports.clock,
+            log=ports.log,
+        )
 
     async def find(self, topic: str, index: int) -> LogicalPartition:
         """The partition, once its replica is open if it has one here; else the KafkaError.
@@ -167,6 +167,11 @@ class Partitions:
         if found is None or index not in found.partitions:
             raise KafkaError(ErrorCode.unknown_topic_or_partition)
         return self._take(topic, found.topic_id, index)
+
+    def with_replicas(self) -> Sequence[LogicalPartition]:
+        """Those of which this broker has a replica, in the order in which they came."""
+        keys = [(one.topic_id, one.index) for one in self._replicas.partitions()]
+        return [self._known[key] for key in keys if key in self._known]
 
     async def apply(self) -> None:
         """Become what the image says, for all partitions."""
@@ -199,12 +204,20 @@ class Partitions:
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = LogicalPartition(
-                topic=topic, topic_id=topic_id, index=index, broker_id=self._broker_id
+                topic=topic,
+                topic_id=topic_id,
+                index=index,
+                broker_id=self._broker_id,
+                moved=self._boundary_moved,
             )
             self.participants.tell(known, Started())
         state = self._image.topics[topic].partitions[index]
         known.become(state, self._replicas.replica(key))
         return known
+
+    def _boundary_moved(self, partition: LogicalPartition, offset: int) -> None:
+        epoch = partition.state.leader_epoch
+        self.participants.tell(partition, BoundaryMoved(offset=offset, leader_epoch=epoch))
 
     def _tell(self, key: Key, partition: LogicalPartition) -> None:
         """Tell what is not as it was when it was told last."""

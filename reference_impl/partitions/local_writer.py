@@ -72,10 +72,16 @@ class LocalWriter:
         return LocalPending(self._replica, appended, leader_epoch, acks)
 
     async def append_marker(
-        self, producer_id: int, producer_epoch: int, marker: EndMarker, *, bumps: bool
+        self,
+        producer_id: int,
+        producer_epoch: int,
+        marker: EndMarker,
+        *,
+        admit: Callable[[], None],
+        bumps: bool,
     ) -> LocalPending:
-        """End a producer's transaction, for all replicas."""
+        """End a producer's transaction, for all replicas; ``admit`` as for batches."""
         appended, leader_epoch = await self._replica.append_marker(
-            producer_id, producer_epoch, marker, bumps=bumps
+            producer_id, producer_epoch, marker, admit=admit, bumps=bumps
         )
         return LocalPending(self._replica, appended, leader_epoch, ALL)

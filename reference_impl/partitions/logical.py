@@ -1,26 +1,30 @@
 """One partition as handlers see it, on every broker that knows its topic.
 
 The local replica is an optional part of it: a broker without one may still serve what is kept
-elsewhere. What participants (tiering, diskless storage, migration) add is an `Extension`: more
-regions, other bounds, another writer. Handlers ask the logical partition and nothing below it.
+elsewhere. What participants (tiering, diskless storage, migration) add is an `Extension`. Handlers
+ask the logical partition and nothing below it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from reference_impl.decisions import decision
 from reference_impl.kafka.batches import Batch, Bytes
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.log.producers import Producer
 from reference_impl.log.transactions import EndMarker
 from reference_impl.log.verification import NO_GUARD
 from reference_impl.metadata.image import PartitionState
-from reference_impl.partitions.local_writer import LocalWriter
-from reference_impl.partitions.routing import Refuse, Route, route_read
+from reference_impl.partitions.appending import Appends
+from reference_impl.partitions.bounding import (
+    NOWHERE,
+    deletion_target,
+    without_what_is_elsewhere,
+)
+from reference_impl.partitions.extensions import Extension
+from reference_impl.partitions.routing import Route, Serve, route_read
 from reference_impl.partitions.views import (
     NO_EPOCH,
     Bounds,
@@ -31,14 +35,7 @@ from reference_impl.partitions.views import (
     Role,
     Standing,
 )
-from reference_impl.partitions.writing import (
-    Boundary,
-    Origin,
-    Pending,
-    Writer,
-    WriterKind,
-    choose_writer,
-)
+from reference_impl.partitions.writing import Boundary, Pending
 from reference_impl.replication.decisions import (
     EpochEnd,
     Reader,
@@ -46,72 +43,36 @@ from reference_impl.replication.decisions import (
     deletion_is_done,
     readable_upto,
 )
+from reference_impl.replication.followers import Follower
 from reference_impl.replication.partition import Partition
 from reference_impl.replication.watching import Watched
 
-TO_HIGH_WATERMARK = -1
-NOWHERE = Bounds(-1, -1, -1, -1, -1)
-
 
 class Plan(NamedTuple):
-    """Where a read goes, the bounds that its reader is told, and what it would notice."""
+    """Where a read goes, the bounds that its reader is told, and what it would notice.
+
+    ``epoch`` is the leader epoch of the record at the offset, as the replica knew it; −1 where what
+    is read is not in its lineage.
+    """
 
     route: Route
     bounds: Bounds
     shown: tuple[object, ...]
-
-
-class Extension:
-    """What a participant adds to one partition; as it stands, nothing."""
-
-    def regions(self, regions: tuple[Region, ...]) -> tuple[Region, ...]:
-        """The regions there are, in the order in which they are preferred."""
-        return regions
-
-    def bounds(self, bounds: Bounds, reader: Reader) -> Bounds:
-        """The bounds as this reader is to know them; NOWHERE where nothing below has any."""
-        return bounds
-
-    def epoch_end(self, ends: EpochEnd, epoch: int) -> EpochEnd:
-        """Where an epoch ends, given where it ends in what lies below."""
-        return ends
-
-    def last_tiered(self) -> int | None:
-        """The highest offset in the remote tier, −1 if it is empty; None if there is no such tier.
-
-        A KafkaError where that is not known yet.
-        """
-        return None
-
-    async def delete_records(self, before: int) -> None:
-        """Records below an offset are to go; the local log has been told."""
-
-    def writer(self) -> Writer | None:
-        """Who takes batches once the boundary is set."""
-        return None
-
-
-@decision("deletion-target", rules=("KFK-065",))
-def deletion_target(asked: int, high_watermark: int) -> int | ErrorCode:
-    """Records are deleted below an offset that is committed, or below the high watermark."""
-    wanted = high_watermark if asked == TO_HIGH_WATERMARK else asked
-    return wanted if 0 <= wanted <= high_watermark else ErrorCode.offset_out_of_range
-
-
-@decision("without-what-is-elsewhere")
-def without_what_is_elsewhere(bounds: Bounds, reader: Reader) -> Bounds:
-    """A broker without tiered storage serves what is on its disk (C-39).
-
-    Followers hear where the log really begins: they must not delete what is elsewhere.
-    """
-    kept_from = bounds.log_start_offset if reader is Reader.FOLLOWER else None
-    return bounds._replace(log_start_offset=bounds.local_log_start_offset, kept_from=kept_from)
+    epoch: int = NO_EPOCH
 
 
 class LogicalPartition(Watched):
     """See the module. Whoever waits for it watches ``watched``."""
 
-    def __init__(self, *, topic: str, topic_id: UUID, index: int, broker_id: int) -> None:
+    def __init__(
+        self,
+        *,
+        topic: str,
+        topic_id: UUID,
+        index: int,
+        broker_id: int,
+        moved: Callable[[LogicalPartition, int], None] = lambda partition, offset: None,
+    ) -> None:
         super().__init__()
         self.topic = topic
         self.topic_id = topic_id
@@ -119,10 +80,21 @@ class LogicalPartition(Watched):
         self.extensions: tuple[Extension, ...] = ()
         self.boundary = Boundary.NONE  # set by who holds ``appends_held``
         self.refused_epoch = -1  # a leader epoch in which a participant refused to lead
-        self._broker_id = broker_id
+        self.broker_id = broker_id
+        self._moved = moved
+        self._moved_in = (-1, -1)  # the last boundary that was told, and in which leader epoch
         self._state = NOBODY
         self._replica: Partition | None = None
-        self._writer: LocalWriter | None = None
+        self._appends = Appends(self)
+
+    def boundary_is(self, offset: int) -> None:
+        """It is known in this leader epoch where the WAL begins, and participants hear of it."""
+        self.boundary = Boundary.SET
+        known = (offset, self.state.leader_epoch)
+        if known != self._moved_in:
+            self._moved_in = known
+            self._moved(self, offset)
+        self.wake()
 
     def __repr__(self) -> str:
         return f"{self.topic}-{self.index}"
@@ -141,7 +113,7 @@ class LogicalPartition(Watched):
         self._state = state
         if replica is not self._replica:
             self._replica = replica
-            self._writer = None if replica is None else LocalWriter(replica)
+            self._appends = Appends(self)
         self.wake()
 
     @property
@@ -162,6 +134,11 @@ class LogicalPartition(Watched):
     def leads(self) -> bool:
         """Whether this broker serves it as its leader."""
         return self.role is Role.LEADER
+
+    @property
+    def is_here(self) -> bool:
+        """Whether this broker keeps or serves anything of it."""
+        return self._replica is not None or bool(self.extensions)
 
     @property
     def watched(self) -> tuple[Watched, ...]:
@@ -210,7 +187,7 @@ class LogicalPartition(Watched):
 
     def check(self, asked_epoch: int, *, only_leader: bool) -> None:
         """Refuse whoever asks for another leader epoch, or for a leader that is elsewhere."""
-        if self._replica is None and not self.extensions:
+        if not self.is_here:
             raise KafkaError(ErrorCode.not_leader_or_follower)
         error = check_leader_epoch(asked_epoch, self.state.leader_epoch)
         if error is not ErrorCode.none:
@@ -222,7 +199,7 @@ class LogicalPartition(Watched):
         if not self.leads:
             raise KafkaError(
                 ErrorCode.not_leader_or_follower,
-                f"Leader not local for partition {self} on broker {self._broker_id}",
+                f"Leader not local for partition {self} on broker {self.broker_id}",
             )
 
     @property
@@ -261,7 +238,37 @@ class LogicalPartition(Watched):
             raise KafkaError(ErrorCode.not_leader_or_follower)
         return self._replica.log.producers.producers
 
+    @property
+    def size(self) -> int:
+        """The bytes that this broker's replica has on its disk."""
+        return 0 if self._replica is None else self._replica.log.size
+
+    # ── followers ────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def followers(self) -> Mapping[int, Follower]:
+        """How far each follower is, as the leader knows from its fetches."""
+        return {} if self._replica is None else self._replica.followers
+
+    def follower_fetched(
+        self, replica_id: int, *, offset: int, log_start_offset: int, leaders_end: int, epoch: int
+    ) -> None:
+        """Note how far a follower is; a KafkaError if it is none, or lives no more."""
+        if self._replica is not None:
+            self._replica.follower_fetched(
+                replica_id,
+                offset=offset,
+                log_start_offset=log_start_offset,
+                leaders_end=leaders_end,
+                epoch=epoch,
+            )
+
     # ── reading ──────────────────────────────────────────────────────────────────────────────────
+
+    def standing(self, reader: Reader, refreshed: Refreshed) -> Standing:
+        """What this broker is to it, for a reader that names no epoch and no replica."""
+        bounds = self.bounds(reader)
+        return Standing(self.role, self.state.leader_epoch, bounds, refreshed=refreshed)
 
     def plan_read(
         self,
@@ -287,7 +294,10 @@ class LogicalPartition(Watched):
             refreshed,
         )
         route = route_read(offset, self.regions(), reader, standing)
-        return Plan(route, bounds, self._shown(reader.kind, bounds))
+        epoch = NO_EPOCH
+        if isinstance(route, Serve) and route.region.kind in (RegionKind.LOCAL, RegionKind.TIERED):
+            epoch = self.epoch_of(offset, newest=False)
+        return Plan(route, bounds, self._shown(reader.kind, bounds), epoch)
 
     # ── appending ────────────────────────────────────────────────────────────────────────────────
 
@@ -296,70 +306,26 @@ class LogicalPartition(Watched):
         records: Bytes,
         *,
         acks: int,
-        origin: Origin = Origin.CLIENT,
         guard: int = NO_GUARD,
         sequenced: bool = True,
         leader_epoch: int | None = None,
     ) -> Pending:
-        """Append what a producer sent; a KafkaError says why not.
-
-        ``guard``: under which it was verified to belong to a transaction. ``sequenced``: it is
-        of the producer itself, and not of a coordinator on its behalf, which numbers no batches.
-        ``leader_epoch``: the only one in which it is to be appended.
-        """
-        self._must_lead_in(leader_epoch)
-        chosen_for = self._standing_of_writers()
-        kind = self._chosen(origin)
-        if kind is WriterKind.LOCAL and self._writer is not None:
-            admit = partial(self._must_write, origin, chosen_for, leader_epoch)
-            return await self._writer.append(
-                records, acks=acks, admit=admit, guard=guard, sequenced=sequenced
-            )
-        writers = [one.writer() for one in self.extensions]
-        writer = next((one for one in writers if one is not None), None)
-        if writer is None:
-            raise KafkaError(ErrorCode.kafka_storage_error, f"nothing writes {kind} for {self}")
-        return await writer.append(records, acks=acks, origin=origin)
+        """Append what a producer sent (`Writer.append`); a KafkaError says why not."""
+        return await self._appends.append(
+            records, acks=acks, guard=guard, sequenced=sequenced, leader_epoch=leader_epoch
+        )
 
     async def append_marker(
         self, producer_id: int, producer_epoch: int, marker: EndMarker, *, bumps: bool
     ) -> Pending:
         """End a producer's transaction in this partition; a KafkaError says why not."""
-        kind = self._chosen(Origin.MARKER)
-        if kind is not WriterKind.LOCAL or self._writer is None:
-            raise KafkaError(ErrorCode.kafka_storage_error, f"nothing marks {kind} for {self}")
-        return await self._writer.append_marker(producer_id, producer_epoch, marker, bumps=bumps)
+        return await self._appends.append_marker(producer_id, producer_epoch, marker, bumps=bumps)
 
     def start_verification(self, batch: Batch, *, bumps: bool) -> int:
         """The guard of a batch whose coordinator has to be asked first; NO_GUARD if it need not."""
         if self._replica is None or not self.leads:
             return NO_GUARD
         return self._replica.log.start_verification(batch, bumps=bumps)
-
-    def _chosen(self, origin: Origin) -> WriterKind:
-        chosen = choose_writer(self.boundary, self.role, origin)
-        if isinstance(chosen, Refuse):
-            raise KafkaError(chosen.error, f"{self} takes no appends on broker {self._broker_id}")
-        return chosen
-
-    def _standing_of_writers(self) -> tuple[object, ...]:
-        """As long as it is the same, so is the choice of a writer."""
-        return self.boundary, self.refused_epoch, self._replica, self.state
-
-    def _must_lead_in(self, leader_epoch: int | None) -> None:
-        if leader_epoch not in (None, self.state.leader_epoch):
-            said = f"{self} is not in leader epoch {leader_epoch}"
-            raise KafkaError(ErrorCode.not_leader_or_follower, said)
-
-    def _must_write(
-        self, origin: Origin, chosen_for: tuple[object, ...], leader_epoch: int | None
-    ) -> None:
-        """Asked again when it is the writer's turn: the local log must still be the one."""
-        self._must_lead_in(leader_epoch)
-        if self._standing_of_writers() == chosen_for:
-            return
-        if self._chosen(origin) is not WriterKind.LOCAL:
-            raise KafkaError(ErrorCode.request_timed_out, f"the boundary of {self} has moved")
 
     # ── deleting ─────────────────────────────────────────────────────────────────────────────────
 

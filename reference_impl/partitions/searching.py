@@ -8,6 +8,10 @@ other is looked for in each region that may hold it, each within half-open bound
 this broker's disk before elsewhere; the first record by offset counts, and an error in an earlier
 region counts before a record of a later one. For −3 every region is searched, and the latest of
 their records counts.
+
+The authority over a region whose bounds are not known is asked first. If they cannot be had, that
+is an error of this region, behind the records of those before it; where the log begins or ends is
+not known then.
 """
 
 from __future__ import annotations
@@ -18,7 +22,9 @@ from typing import NamedTuple
 from reference_impl.decisions import decision
 from reference_impl.kafka.errors import ErrorCode
 from reference_impl.log.searches import TimestampOffset
-from reference_impl.partitions.views import Bounds, Region, RegionKind
+from reference_impl.partitions.routing import Refresh, Refuse, after_refresh
+from reference_impl.partitions.views import Bounds, Region, RegionKind, Standing
+from reference_impl.replication.decisions import Reader
 
 LATEST = -1
 EARLIEST = -2
@@ -35,6 +41,7 @@ class Search(NamedTuple):
     region: Region
     start: int
     end: int
+    error: ErrorCode = ErrorCode.none  # it cannot be searched, as its bounds are not to be had
 
 
 class SearchEnd(NamedTuple):
@@ -90,6 +97,37 @@ def route_search(timestamp: int, bounds: Bounds, regions: Sequence[Region]) -> t
             searches.append(Search(region, start, end))
             at = end
     return tuple(searches)
+
+
+@decision("search-asks-first")
+def search_asks_first(timestamp: int, reader: Reader, regions: Sequence[Region]) -> Region | None:
+    """The region whose bounds have to be known before the answer is.
+
+    What is on the disk, in the remote tier or followed by replicas does not depend on others.
+    """
+    if reader is Reader.FOLLOWER or MAX_TIMESTAMP >= timestamp >= EARLIEST_PENDING_UPLOAD:
+        return None
+    return next((one for one in regions if not one.known), None)
+
+
+def route_listing(
+    timestamp: int, reader: Reader, regions: Sequence[Region], standing: Standing
+) -> tuple[Search, ...] | Refresh | Refuse:
+    """What is searched; nothing for a special timestamp that the bounds answer."""
+    error = None
+    unknown = search_asks_first(timestamp, reader, regions)
+    if unknown is None:
+        regions = [one for one in regions if one.known]
+    else:
+        error = after_refresh(standing.refreshed, standing.role)
+        if error is None:
+            return Refresh(unknown.kind)
+    if timestamp < 0 and timestamp != MAX_TIMESTAMP:
+        return () if error is None else Refuse(error)
+    searches = route_search(timestamp, standing.bounds, regions)
+    if error is None:
+        return searches
+    return tuple(one if one.region.known else one._replace(error=error) for one in searches)
 
 
 def _by_start(region: Region) -> int:

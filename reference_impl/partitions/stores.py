@@ -14,15 +14,17 @@ from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.log.log import Located, Log
 from reference_impl.partitions.routing import ReadOutcome
 from reference_impl.partitions.searching import MAX_TIMESTAMP, Search, SearchEnd
+from reference_impl.partitions.views import NO_EPOCH
 
 if TYPE_CHECKING:
     from reference_impl.partitions.logical import LogicalPartition
 
 
 class Range(NamedTuple):
-    """What is to be read of a partition. ``epoch`` is the leader epoch that its first record is
-    expected to have, −1 where any will do. Who reads ``committed`` records is told which of their
-    transactions were aborted."""
+    """What is to be read of a partition. ``epoch`` is the leader epoch that its first record was
+    planned to have, −1 where any will do: in another lineage the answer would be of another log
+    than the one that was compared with the reader's, so that is routed again. Who reads
+    ``committed`` records is told which of their transactions were aborted."""
 
     partition: LogicalPartition
     offset: int
@@ -31,6 +33,10 @@ class Range(NamedTuple):
     at_least_one: bool
     epoch: int = -1
     committed: bool = False
+
+    def fits(self, epoch: int | None) -> bool:
+        """Whether the record at the offset may be of the epoch that was expected."""
+        return self.epoch == NO_EPOCH or epoch in (None, NO_EPOCH, self.epoch)
 
 
 class Measured(NamedTuple):
@@ -109,6 +115,9 @@ class LocalStore:
             except (OSError, ValueError):
                 if not found.segment.removed:
                     raise
+                reads.append(StoreRead(ReadOutcome.GONE))
+                continue
+            if not one.range.fits(log.epochs.epoch_for(offset)):
                 reads.append(StoreRead(ReadOutcome.GONE))
                 continue
             told = log.aborted_among(offset, found) if one.range.committed else ()

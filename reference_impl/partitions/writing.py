@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 from reference_impl.decisions import decision
 from reference_impl.kafka.batches import Bytes
 from reference_impl.kafka.errors import ErrorCode
+from reference_impl.log.transactions import EndMarker
 from reference_impl.partitions.routing import Refuse
 from reference_impl.partitions.views import Role
 from reference_impl.replication.watching import Watched, until
@@ -85,8 +86,21 @@ class Pending(Protocol):
 class Writer(Protocol):
     """Takes batches of one partition."""
 
-    async def append(self, records: Bytes, *, acks: int, origin: Origin) -> Pending:
-        """Append what a producer sent; a KafkaError says why not."""
+    async def append(
+        self, records: Bytes, *, acks: int, guard: int, sequenced: bool, leader_epoch: int | None
+    ) -> Pending:
+        """Append what a producer sent; a KafkaError says why not.
+
+        ``guard``: under which it was verified to belong to a transaction. ``sequenced``: it is
+        of the producer itself, and not of a coordinator on its behalf, which numbers no batches.
+        ``leader_epoch``: the only one in which it is to be appended.
+        """
+        ...
+
+    async def append_marker(
+        self, producer_id: int, producer_epoch: int, marker: EndMarker, *, bumps: bool
+    ) -> Pending:
+        """End a producer's transaction; a KafkaError says why not."""
         ...
 
 

@@ -57,6 +57,9 @@ class Lines(Enum):
     READY = _Line(INFO, _LIFE, "the broker is unfenced: broker_epoch={epoch}")
     STOPPING = _Line(INFO, _LIFE, "controlled shutdown: no partition is led from here any more")
     STOPPED = _Line(INFO, _LIFE, "shutdown completed")
+    EVENT_NOT_HEARD = _Line(
+        WARN, _PARTITION, "{partition} {event} is to be told again: retry={attempt} {why}"
+    )
     SEGMENT_COPIED = _Line(
         INFO, _REMOTE, "{partition} copied a segment: id={id} start={start} end={end} bytes={size}"
     )

@@ -171,10 +171,20 @@ class Partition(Copy):
     # ── the leader's side ────────────────────────────────────────────────────────────────────────
 
     async def append_marker(
-        self, producer_id: int, producer_epoch: int, marker: EndMarker, *, bumps: bool
+        self,
+        producer_id: int,
+        producer_epoch: int,
+        marker: EndMarker,
+        *,
+        admit: Callable[[], None],
+        bumps: bool,
     ) -> tuple[Appended, int]:
-        """End a producer's transaction, and in which epoch; a KafkaError says why not."""
+        """End a producer's transaction, and in which epoch; a KafkaError says why not.
+
+        ``admit`` is asked when it is its turn, as for batches.
+        """
         async with self._turn:
+            admit()
             if not self.leads:
                 raise KafkaError(ErrorCode.not_leader_or_follower)
             self._must_be_enough(ALL_REPLICAS)

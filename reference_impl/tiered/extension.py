@@ -15,7 +15,8 @@ from reference_impl.decisions import decision
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.log.decisions import EpochEntry
 from reference_impl.log.log import Log
-from reference_impl.partitions.logical import Extension, LogicalPartition
+from reference_impl.partitions.extensions import Extension
+from reference_impl.partitions.logical import LogicalPartition
 from reference_impl.partitions.views import Region, RegionKind
 from reference_impl.tiered.decisions import LocalSegment, Standing
 from reference_impl.tiered.lineage import highest_remote_offset

@@ -13,9 +13,9 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from reference_impl.partitions.catalog import Authority
 from reference_impl.partitions.logical import LogicalPartition
 from reference_impl.partitions.participants import Deleted, Event, RoleChanged, Started, Stopped
+from reference_impl.partitions.refreshing import Authority
 from reference_impl.partitions.stores import Store
 from reference_impl.partitions.views import RegionKind, Role
 from reference_impl.replication.fetcher import KeptElsewhere
@@ -46,7 +46,7 @@ class Service(Protocol):
 
 
 class RemoteLogManager:
-    """See the module. ``configure`` is called once, when the broker answers requests."""
+    """See the module. ``configure`` is called once the broker answers, until it succeeds."""
 
     def __init__(
         self,
@@ -105,8 +105,8 @@ class RemoteLogManager:
     def _begin(self) -> None:
         if self._begun:
             return
+        self._configure()  # where it fails, the next event tries again
         self._begun = True
-        self._configure()
         self._tier.metadata.watch(self._applied)
         for service in self._services:
             service.start()

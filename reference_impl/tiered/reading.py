@@ -33,6 +33,7 @@ from reference_impl.tiered.selecting import (
     Selected,
     Wanted,
     aborted_of,
+    epoch_at,
     in_transactions,
     remote_read_backoff_ms,
     select,
@@ -90,6 +91,8 @@ class TieredStore:
     async def _read_once(self, wanted: Range) -> StoreRead:
         view = self._view(wanted.partition)
         if view is None or not view.log_start_offset <= wanted.offset < view.local_start_offset:
+            return StoreRead(ReadOutcome.GONE)
+        if not wanted.fits(epoch_at(view.lineage, wanted.offset)):
             return StoreRead(ReadOutcome.GONE)
         held = segment_at(view, self._tier.metadata, wanted.offset)
         selected, data = await self._selected(held.segment, wanted, view)

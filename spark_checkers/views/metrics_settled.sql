@@ -21,6 +21,8 @@ SELECT r.op, r.clock, r.began, r.ended, r.whole, r.bound_s, CAST(NULL AS STRING)
   max(CASE WHEN m.name = 'kafka_server_replicamanager_leadercount' THEN m.value END) AS leads,
   max(CASE WHEN m.name = 'kafka_server_replicamanager_underreplicatedpartitions' THEN m.value END)
     AS under_replicated,
+  max(CASE WHEN m.name = 'kafka_server_replicamanager_underminisrpartitioncount' THEN m.value END)
+    AS under_min,
   max(CASE WHEN m.name = 'kafka_server_replicamanager_isrexpands_total' THEN m.value END) AS expansions,
   max(CASE WHEN m.name = 'kafka_controller_kafkacontroller_activebrokercount' THEN m.value END) AS active,
   max(CASE WHEN m.name = 'kafka_controller_kafkacontroller_fencedbrokercount' THEN m.value END) AS fenced,

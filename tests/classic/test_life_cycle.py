@@ -9,6 +9,7 @@ import pytest
 from conformance.catalogue import CATALOGUE
 from conformance.catalogue.kafka.replicas import REPLICAS
 from conformance.classic.life_cycle import (
+    OF_METRICS,
     OF_TOPICS,
     RULES,
     SITUATIONS,
@@ -52,7 +53,7 @@ def test_a_sound_cluster_exercises_all_of_them_and_breaks_none(tmp_path: Path) -
     done = record_life_cycle(StageRun(run=run, world="sim", seed=1, sut=reference_sut()))
     run.seal()
     engine = InlineEngine()
-    rules = [CATALOGUE[rule] for rule in OF_THE_STAGE]
+    rules = [CATALOGUE[rule] for rule in (*OF_THE_STAGE, *OF_METRICS)]
     judged = judge_run(run.folder, rules, engine, reference=True).judged
     engine.close()
 

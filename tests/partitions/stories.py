@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
+from kio.schema.fetch.v12 import request as fetch_v12
 from kio.schema.list_offsets.v11 import request as list_offsets_v11
-from kio.static.primitive import i8, i32, i32Timedelta, i64
+from kio.schema.write_txn_markers.v1 import request as write_txn_markers_v1
+from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
 
 from harness.clients.admin import create_topic, leadership
-from harness.clients.operations import TopicPartition, delete_records, fetch, list_offsets, produce
+from harness.clients.operations import (
+    TopicPartition,
+    delete_records,
+    fetch,
+    list_offsets,
+    produce,
+    records_in,
+)
 from harness.clients.raw import RawClient
 from harness.deployments.plan import DeploymentPlan
 from harness.deployments.simulated_cluster import SimulatedCluster
@@ -105,6 +114,46 @@ class Story(Generic[S]):
             )
             return await self.note(label, asked)
 
+    async def read_all(
+        self, label: str, offsets: Mapping[str, int], *, at: int, wait_ms: int, within_s: float
+    ) -> None:
+        """Fetch of several topics in one request; the last note says whether that was in time."""
+        v = fetch_v12
+        request = v.FetchRequest(
+            replica_id=i32(-1),  # type: ignore[arg-type]
+            max_wait=i32Timedelta.parse(timedelta(milliseconds=wait_ms)),
+            min_bytes=i32(1),
+            isolation_level=i8(0),
+            session_epoch=i32(-1),
+            topics=tuple(
+                v.FetchTopic(
+                    topic=topic,  # type: ignore[arg-type]
+                    partitions=(
+                        v.FetchPartition(
+                            partition=i32(0),
+                            current_leader_epoch=i32(-1),
+                            fetch_offset=i64(offset),
+                            partition_max_bytes=i32(1 << 20),
+                        ),
+                    ),
+                )
+                for topic, offset in offsets.items()
+            ),
+            forgotten_topics_data=(),
+            rack_id="",
+        )
+        clock = asyncio.get_running_loop().time
+        begun_s = clock()
+        with self.client(at) as client:
+            answer = await client.ask(request, timeout_s=30.0)
+        self.notes[f"{label}: in time"] = (clock() - begun_s <= within_s,)
+        for said in answer.responses:
+            one = said.partitions[0]
+            found = records_in(bytes(one.records or b""), offsets[said.topic])
+            seen = tuple(f"{each[0]}:{each[1]}" for each in found)
+            told = (int(one.error_code), one.high_watermark, one.log_start_offset, seen)
+            self.notes[f"{label}: {said.topic}"] = told
+
     async def follow(self, label: str, topic: str, offset: int, *, version: int) -> Seen:
         """Fetch as the replica of broker 2 would, from broker 1, in a version of Fetch."""
         storage: Any = self.storages[1]
@@ -114,6 +163,22 @@ class Story(Generic[S]):
         )
         route = partition.plan_read(offset, reader).route
         self.notes[label] = (type(route).__name__, *route)
+        return self.notes[label]
+
+    async def marked(self, label: str, topic: str, *, at: int) -> Seen:
+        """End a transaction of producer 7, as its coordinator does."""
+        v = write_txn_markers_v1
+        named = v.WritableTxnMarkerTopic(name=topic, partition_indexes=(i32(0),))  # type: ignore[arg-type]
+        marker = v.WritableTxnMarker(
+            producer_id=i64(7),  # type: ignore[arg-type]
+            producer_epoch=i16(0),
+            transaction_result=True,
+            topics=(named,),
+            coordinator_epoch=i32(0),
+        )
+        with self.client(at) as client:
+            answer = await client.ask(v.WriteTxnMarkersRequest(markers=(marker,)), timeout_s=9.0)
+        self.notes[label] = (int(answer.markers[0].topics[0].partitions[0].error_code),)
         return self.notes[label]
 
     async def listed(self, label: str, topic: str, timestamp: int, *, at: int) -> Seen:

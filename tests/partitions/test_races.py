@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
+from uuid import UUID
 
 import pytest
 
@@ -19,12 +21,13 @@ from reference_impl.log.config import LogConfig
 from reference_impl.log.log import Log
 from reference_impl.log.searches import TimestampOffset
 from reference_impl.partitions.catalog import Partitions
-from reference_impl.partitions.logical import LogicalPartition
+from reference_impl.partitions.logical import NOBODY, LogicalPartition
 from reference_impl.partitions.routing import ReadOutcome
 from reference_impl.partitions.searching import Search, SearchEnd
 from reference_impl.partitions.stores import LocalStore, Measured, Range, StoreRead
-from reference_impl.partitions.views import Bounds, Region, RegionKind
+from reference_impl.partitions.views import Bounds, FetchReader, Region, RegionKind
 from reference_impl.replication.decisions import Reader
+from reference_impl.replication.partition import Partition
 from tests.ports.sim_node_benches import SimNodeBench, sim_node
 
 
@@ -63,9 +66,9 @@ def partition_of(log: Log) -> LogicalPartition:
     return cast(LogicalPartition, SimpleNamespace(replica=SimpleNamespace(log=log)))
 
 
-async def read(log: Log, offset: int) -> StoreRead:
+async def read(log: Log, offset: int, epoch: int = -1) -> StoreRead:
     store = LocalStore()
-    measured = await store.measure(Range(partition_of(log), offset, 12, 1 << 20, True))
+    measured = await store.measure(Range(partition_of(log), offset, 12, 1 << 20, True, epoch))
     if isinstance(measured, Measured):
         (measured,) = await store.read_many([measured], timeout_s=1)
     return measured
@@ -101,6 +104,42 @@ def test_a_read_of_a_segment_that_leaves_the_disk_has_its_offset_or_is_routed_ag
         assert ended.outcome is ReadOutcome.GONE
 
 
+@pytest.mark.parametrize(
+    ("planned_in", "ended"),
+    [(0, ReadOutcome.GONE), (1, ReadOutcome.RECORDS), (-1, ReadOutcome.RECORDS)],
+)
+def test_a_read_that_was_planned_in_another_lineage_is_routed_again(
+    planned_in: int, ended: ReadOutcome
+) -> None:
+    """The log was cut off at 7 and went on in epoch 1, between the plan of a read at 8 and it."""
+
+    async def story() -> StoreRead:
+        log = await twelve(bench)
+        await log.truncate_to(7)
+        for offset in range(7, 10):
+            sent = build_batch([(200 + offset, None, b"")])
+            await log.append_as_leader(sent, leader_epoch=1)
+        return await read(log, 8, planned_in)
+
+    with sim_node() as bench:
+        assert bench.run(story).outcome is ended
+
+
+@pytest.mark.parametrize(("offset", "epoch"), [(8, 1), (5, 0), (12, -1)])
+def test_a_plan_has_the_epoch_of_the_record_that_is_read(offset: int, epoch: int) -> None:
+    async def story() -> int:
+        log = await twelve(bench)
+        await log.epochs.assign(1, 7)
+        state = replace(NOBODY, leader_epoch=1)
+        replica = SimpleNamespace(log=log, leads=True, state=state, followers={})
+        one = LogicalPartition(topic="t", topic_id=UUID(int=1), index=0, broker_id=1)
+        one.become(state, cast(Partition, replica))
+        return one.plan_read(offset, FetchReader(Reader.CONSUMER, max_bytes=1)).epoch
+
+    with sim_node() as bench:
+        assert bench.run(story) == epoch
+
+
 def test_a_search_of_a_segment_that_leaves_the_disk_is_an_error_and_finds_nothing_later() -> None:
     async def story() -> SearchEnd:
         log = await twelve(bench)
@@ -123,13 +162,12 @@ def test_a_search_of_a_segment_that_leaves_the_disk_is_an_error_and_finds_nothin
 # --- a segment that moves during a search ---------------------------------------------------------
 
 
-class Moving:
+class Moving(LogicalPartition):
     """A log of ten records, of which the remote tier has those below ``local_start``, and the disk
     the others; the record that is wanted is at 5. Both searches take their time."""
 
-    end_is_known = True
-
     def __init__(self, *, moves: int) -> None:
+        super().__init__(topic="t", topic_id=UUID(int=1), index=0, broker_id=1)
         self.local_start = 3
         self.moves = moves
         self.searched: list[tuple[RegionKind, int, int]] = []
@@ -160,9 +198,9 @@ class Moving:
 
 async def searched(moving: Moving, timeout_s: float) -> object:
     stores = {RegionKind.LOCAL: moving, RegionKind.TIERED: moving}
-    partitions = cast(Partitions, SimpleNamespace(stores=stores))
+    partitions = cast(Partitions, SimpleNamespace(stores=stores, authorities={}))
     searches = _Searches(partitions, Reader.CONSUMER, timeout_s)
-    searches.add(("t", 0), cast(LogicalPartition, moving), 7)
+    searches.add(("t", 0), moving, 7)
     return (await searches.ended())["t", 0]
 
 

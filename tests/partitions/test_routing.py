@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reference_impl.kafka.errors import ErrorCode
-from reference_impl.partitions.logical import without_what_is_elsewhere
+from reference_impl.partitions.bounding import without_what_is_elsewhere
 from reference_impl.partitions.routing import (
     After,
     Empty,

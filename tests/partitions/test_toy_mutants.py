@@ -16,10 +16,12 @@ pytestmark = pytest.mark.sim
 Story = Callable[[], Mapping[str, Seen]]
 SEEN_BY: Mapping[str, Story] = {
     "after-refresh/neighbour-601b": wal_story,  # a hard failure is asked about once more
+    "after-refresh/neighbour-aeb4": wal_story,  # a late authority is asked once more
     "boundary-reached/answers-fa5b": wal_story,  # a follower never stops
     "choose-writer/dropped-7404": wal_story,  # a leader appends before it knows the boundary
     "merge-search/dropped-740f": wal_story,  # an error hides nothing
     "region-at/shifted-ca1b": wal_story,  # a region ends one offset later
+    "search-asks-first/answers-c0ff": wal_story,  # the end of the local log is the log's end
     "route-search/never-3c74": wal_story,  # a copy that is assembled is searched
 }
 

@@ -91,6 +91,28 @@ def test_an_authority_in_trouble_hurts_only_who_has_to_ask_it(
     assert seen[f"{trouble}: stamp above"] == (STORAGE,)
 
 
+@pytest.mark.parametrize(
+    ("trouble", "error"), [("transient failure", TIMED_OUT), ("hard failure", STORAGE)]
+)
+def test_offsets_that_depend_on_an_unknown_boundary_are_refused_while_it_is_not_to_be_had(
+    seen: dict[str, Seen], trouble: str, error: int
+) -> None:
+    for name in ("earliest", "latest", "stamp above"):
+        assert seen[f"unknown, {trouble}: {name}"] == (error,)
+    found = {"largest stamp": 3, "local": 0, "stamp below": 3}
+    assert {one: seen[f"unknown, {trouble}: {one}"][1] for one in found} == found
+
+
+def test_offsets_that_depend_on_an_unknown_boundary_are_found_once_the_authority_was_asked(
+    seen: dict[str, Seen],
+) -> None:
+    names = ("earliest", "latest", "stamp below", "stamp above")
+    assert [seen[f"unknown, None: {one}"][1] for one in names] == [0, 9, 3, 4]
+    assert seen["unknown, None: asked"] == (4,)
+    assert seen["unknown, late: latest"] == (TIMED_OUT,)
+    assert seen["unknown, at last: latest"][1] == 9
+
+
 def test_what_the_authority_said_once_is_not_asked_again(seen: dict[str, Seen]) -> None:
     assert values(seen["mended: non-replica"]) == values(seen["mended: known by now"])
     assert seen["the authority was asked"] == (1,)
@@ -103,18 +125,39 @@ def test_a_slow_store_holds_up_nobody_else(seen: dict[str, Seen]) -> None:
     assert seen["slow: send"] == (TIMED_OUT,)
 
 
+def test_a_late_authority_holds_a_request_up_to_its_deadline_and_hurts_only_who_asks_it(
+    seen: dict[str, Seen],
+) -> None:
+    assert seen["late authority: in time"] == (True,)
+    assert seen["late authority: wal-moved"][0] == TIMED_OUT
+    assert values(seen["late authority: plain"]) == ["p0", "p1", "p2"]
+
+
 def test_records_are_deleted_below_and_above_the_boundary(seen: dict[str, Seen]) -> None:
     assert seen["delete: beyond the end"] == (OUT_OF_RANGE,)
     assert seen["delete: elsewhere"] == (NOT_LEADER,)
     assert [seen[f"delete: {one}"][1] for one in ("earliest", "earliest above")] == [2, 5]
     assert seen["delete: gone"] == seen["delete: gone above"] == (OUT_OF_RANGE,)
-    assert values(seen["delete: there"]) == ["w1", "w2", "w3"]
+    assert values(seen["delete: there"]) == ["w1", "w2", "w3", "late"]
     assert [seen[f"delete: {one}"][:2] for one in ("everything", "to the end", "nothing")] == [
         (0, 10),
         (0, 10),
         (0, 10),
     ]
     assert seen["delete: below zero"] == (OUT_OF_RANGE,)
+
+
+def test_markers_go_where_batches_go_and_none_is_left_behind_a_boundary_that_is_being_set(
+    seen: dict[str, Seen],
+) -> None:
+    assert seen["mark: before"] == (0,)
+    assert seen["mark: before, by a non-replica"] == (NOT_LEADER,)
+    assert seen["mark: while the boundary is set"] == (TIMED_OUT,)
+    assert seen["mark: boundary"] == (2,)
+    assert seen["mark: beyond"] == (0,)
+    assert seen["mark: beyond the marker"][:2] == (0, 3)
+    assert seen["mark: latest"][1] == 4
+    assert values(seen["mark: across"]) == ["m1"]
 
 
 def test_a_follower_that_stops_at_the_boundary_stays_in_sync(seen: dict[str, Seen]) -> None:

@@ -17,14 +17,23 @@ from reference_impl.kafka.batches import batches, header, stamped
 from reference_impl.kafka.errors import ErrorCode
 from reference_impl.kafka.records import records
 from reference_impl.log.searches import TimestampOffset
-from reference_impl.partitions.catalog import Authority
-from reference_impl.partitions.logical import NOWHERE, Extension, LogicalPartition
-from reference_impl.partitions.participants import CannotLead, Event, RoleChanged, Started
+from reference_impl.log.transactions import EndMarker, marker_batch
+from reference_impl.partitions.bounding import NOWHERE
+from reference_impl.partitions.extensions import Extension
+from reference_impl.partitions.logical import LogicalPartition
+from reference_impl.partitions.participants import (
+    BoundaryMoved,
+    CannotLead,
+    Event,
+    RoleChanged,
+    Started,
+)
+from reference_impl.partitions.refreshing import Authority
 from reference_impl.partitions.routing import ReadOutcome
 from reference_impl.partitions.searching import Search, SearchEnd
 from reference_impl.partitions.stores import Measured, Range, Store, StoreRead
 from reference_impl.partitions.views import Bounds, Refreshed, Region, RegionKind, Role
-from reference_impl.partitions.writing import Boundary, Ended, Origin, Pending
+from reference_impl.partitions.writing import Boundary, Ended, Pending
 from reference_impl.ports import Ports
 from reference_impl.replication.decisions import Reader
 from reference_impl.replication.fetcher import KeptElsewhere
@@ -96,8 +105,7 @@ class WalExtension(Extension):
         """The authority said something about a partition."""
         if key == self.key and log is not None:
             self.log, self.end = log, log.end
-            self._partition.boundary = Boundary.SET
-            self._partition.wake()
+            self._partition.boundary_is(log.boundary)
 
     def forget(self) -> None:
         """What was known in another epoch does not count."""
@@ -140,14 +148,16 @@ class WalExtension(Extension):
 class WalPending:
     """A batch on its way: neither its offset nor its fate is known before it is committed."""
 
-    def __init__(self, wal: ToyWal, partition: LogicalPartition, data: bytes) -> None:
+    def __init__(
+        self, wal: ToyWal, partition: LogicalPartition, data: bytes, epoch: int | None
+    ) -> None:
         self._partition = partition
         self._ended: Ended | None = None
         key = (partition.topic_id, partition.index)
-        self._task = asyncio.get_running_loop().create_task(self._commit(wal, key, data))
+        known = partition.state.leader_epoch if epoch is None else epoch
+        self._task = asyncio.get_running_loop().create_task(self._commit(wal, key, data, known))
 
-    async def _commit(self, wal: ToyWal, key: Key, data: bytes) -> None:
-        epoch = self._partition.state.leader_epoch
+    async def _commit(self, wal: ToyWal, key: Key, data: bytes, epoch: int) -> None:
         base, error = await wal.authority.commit(key, data, epoch)
         self._ended = Ended(error, base)
         self._partition.wake()
@@ -170,8 +180,21 @@ class WalWriter:
         self._wal = wal
         self._partition = partition
 
-    async def append(self, records: bytes, *, acks: int, origin: Origin) -> Pending:
-        return WalPending(self._wal, self._partition, records)
+    async def append(
+        self, records: bytes, *, acks: int, guard: int, sequenced: bool, leader_epoch: int | None
+    ) -> Pending:
+        return WalPending(self._wal, self._partition, records, leader_epoch)
+
+    async def append_marker(
+        self, producer_id: int, producer_epoch: int, marker: EndMarker, *, bumps: bool
+    ) -> Pending:
+        data = marker_batch(
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            marker=marker,
+            timestamp_ms=self._wal.ports.clock.now_ms(),
+        )
+        return WalPending(self._wal, self._partition, data, None)
 
 
 class ToyWal:
@@ -179,7 +202,9 @@ class ToyWal:
 
     def __init__(self, authority: ToyAuthority, ports: Ports, broker_id: int) -> None:
         self.authority = authority
+        self.ports = ports
         self.broker_id = broker_id
+        self.boundaries: dict[str, int] = {}  # as they were told, by topic
         self.partitions: dict[str, tuple[LogicalPartition, WalExtension]] = {}
 
     @property
@@ -191,8 +216,7 @@ class ToyWal:
         return KeptElsewhere(boundary_of=self._boundary_of)
 
     def _boundary_of(self, replica: Partition) -> int | None:
-        known = self.partitions.get(replica.topic)
-        return None if known is None or known[1].log is None else known[1].log.boundary
+        return self.boundaries.get(replica.topic)
 
     @property
     def stores(self) -> dict[RegionKind, Store]:
@@ -213,7 +237,10 @@ class ToyWal:
             partition.extensions = (extension,)
             self.partitions[partition.topic] = (partition, extension)
             self.authority.extensions.append(extension)
+        elif isinstance(event, BoundaryMoved):
+            self.boundaries[partition.topic] = event.offset
         elif isinstance(event, RoleChanged):
+            self.boundaries.pop(partition.topic, None)
             await self._role(partition, event.role)
 
     async def _role(self, partition: LogicalPartition, role: Role) -> None:
@@ -245,14 +272,20 @@ class ToyWal:
         async with replica.appends_held():
             partition.boundary = Boundary.MOVING
         log = replica.log
-        await until(
-            lambda: log.high_watermark == log.log_end_offset, partition.watched, timeout_s=30
-        )
-        await self.authority.set_boundary(extension.key, log.log_end_offset)
+        while True:
+            await until(
+                lambda: log.high_watermark == log.log_end_offset, partition.watched, timeout_s=30
+            )
+            async with replica.appends_held():  # by now it may have ended a transaction
+                if log.high_watermark == log.log_end_offset:
+                    await self._set_boundary(partition, extension.key, log.log_end_offset)
+                    return log.log_end_offset
+
+    async def _set_boundary(self, partition: LogicalPartition, key: Key, offset: int) -> None:
+        await self.authority.set_boundary(key, offset)
         for one in self.authority.extensions:
             if one._wal.broker_id in partition.state.replicas:
-                one.learn(extension.key, self.authority.logs[extension.key])
-        return log.log_end_offset
+                one.learn(key, self.authority.logs[key])
 
     # ── store ────────────────────────────────────────────────────────────────────────────────────
 

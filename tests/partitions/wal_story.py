@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 
 from harness.simulation.simulation import Simulation
@@ -9,7 +10,7 @@ from reference_impl.partitions.views import Refreshed
 from tests.partitions.stories import Seen, Story
 from tests.partitions.toy_wal import ToyAuthority, ToyWal
 
-MOVED, PLAIN, HELD = "wal-moved", "plain", "wal-held"
+MOVED, PLAIN, HELD, MARKED = "wal-moved", "plain", "wal-held", "wal-marked"
 NOW = 1_700_000_000_000
 
 
@@ -29,7 +30,11 @@ def wal_story(seed: int = 1) -> dict[str, Seen]:
         story.notes["boundary"] = (moving.result(),)
         sim.run(_across(story))
         sim.run(_authority_in_trouble(story, authority))
+        sim.advance(5)
+        sim.run(_listing_what_is_unknown(story, authority))
         sim.run(_deleting(story))
+        story.create(MARKED, [1, 2])
+        sim.run(_marking(story, authority))
         sim.advance(10)
         sim.run(story.leader("in sync at the boundary", MOVED, at=1))
         authority.delay_s = 3.0
@@ -109,7 +114,29 @@ async def _authority_in_trouble(story: Story[ToyWal], authority: ToyAuthority) -
         story.send("slow: another partition", PLAIN, "p2", at=1),
     )
     await story.send("slow: send", MOVED, "late", at=1)
+    authority.delay_s = 25.0
+    fresh.forget()
+    both = {MOVED: 5, PLAIN: 0}
+    await story.read_all("late authority", both, at=3, wait_ms=200, within_s=1.0)
     authority.delay_s = 0.01
+
+
+async def _listing_what_is_unknown(story: Story[ToyWal], authority: ToyAuthority) -> None:
+    """Offsets of a leader that does not know the boundary, each time anew."""
+    leader = story.storages[1].partitions[MOVED][1]
+    stamps = {"earliest": -2, "latest": -1, "largest stamp": -3, "local": -4}
+    stamps |= {"stamp below": NOW + 3, "stamp above": NOW + 10}
+    for trouble in (Refreshed.TRANSIENT, Refreshed.HARD, None):
+        authority.trouble, asked = trouble, authority.asked
+        for name, stamp in stamps.items():
+            leader.forget()
+            await story.listed(f"unknown, {trouble}: {name}", MOVED, stamp, at=1)
+        story.notes[f"unknown, {trouble}: asked"] = (authority.asked - asked,)
+    leader.forget()
+    authority.delay_s = 25.0
+    await story.listed("unknown, late: latest", MOVED, -1, at=1)
+    authority.delay_s = 0.01
+    await story.listed("unknown, at last: latest", MOVED, -1, at=1)
 
 
 async def _deleting(story: Story[ToyWal]) -> None:
@@ -122,6 +149,22 @@ async def _deleting(story: Story[ToyWal]) -> None:
     await story.listed("delete: earliest above", MOVED, -2, at=1)
     await story.read("delete: gone above", MOVED, 4, at=1)
     await story.read("delete: there", MOVED, 5, at=1)
+
+
+async def _marking(story: Story[ToyWal], authority: ToyAuthority) -> None:
+    await story.send("mark: local", MARKED, "m0", at=1)
+    await story.marked("mark: before", MARKED, at=1)
+    await story.marked("mark: before, by a non-replica", MARKED, at=3)
+    authority.delay_s = 1.0
+    moving = asyncio.ensure_future(story.storages[1].move(MARKED))
+    await asyncio.sleep(0.5)
+    await story.marked("mark: while the boundary is set", MARKED, at=1)
+    story.notes["mark: boundary"] = (await moving,)
+    authority.delay_s = 0.01
+    await story.marked("mark: beyond", MARKED, at=1)
+    await story.send("mark: beyond the marker", MARKED, "m1", at=1)
+    await story.listed("mark: latest", MARKED, -1, at=1)
+    await story.read("mark: across", MARKED, 2, at=1)
 
 
 def _leads(story: Story[ToyWal], broker: int) -> bool:

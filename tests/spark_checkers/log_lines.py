@@ -77,6 +77,7 @@ METRICS = {
     "has": "kafka_server_replicamanager_partitioncount",
     "leads": "kafka_server_replicamanager_leadercount",
     "lacks": "kafka_server_replicamanager_underreplicatedpartitions",
+    "short": "kafka_server_replicamanager_underminisrpartitioncount",
     "expands": "kafka_server_replicamanager_isrexpands_total",
     "active": "kafka_controller_kafkacontroller_activebrokercount",
     "fenced": "kafka_controller_kafkacontroller_fencedbrokercount",

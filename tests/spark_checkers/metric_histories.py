@@ -15,7 +15,8 @@ ELSEWHERE = "ok 2 /1 on=1,2 isr=1,2 elr= last="
 ALL_UP = "controller:active=3,fenced=0,offline=0,all=1"
 TWO_DOWN = "1:a 2:b! 3:c"
 QUICK = "settle bound=50 looks=2"
-COUNTED = "broker-1:has=1,leads=1,lacks=0"
+COUNTED = "broker-1:has=1,leads=1,lacks=0,short=0"
+SHORT = "broker-1:has=1,leads=1,lacks=1,short=1"
 
 
 def measured(at: int, told: str, *metrics: str, **how: Any) -> str:
@@ -55,6 +56,10 @@ HISTORIES: dict[str, tuple[str, str]] = {
         ),
     ),
     "KFK-213": (expanded(4), expanded(5)),
+    "KFK-214": (
+        "create min=1 manual => ok id=A\n" + measured(11, LACKING, "broker-1:short=1"),
+        "create min=2 manual => ok id=A\n" + measured(11, LACKING, "broker-1:short=1"),
+    ),
 }
 
 ALSO_BAD: dict[str, tuple[str, str]] = {
@@ -66,6 +71,10 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
         "KFK-211",
         measured(1, PAIR, "broker-1:has=1,leads=1,lacks=1"),
     ),
+    "a leader does not count what lacks replicas that producers wait for": (
+        "KFK-214",
+        "create min=2 manual => ok id=A\n" + measured(11, LACKING, "broker-1:short=0"),
+    ),
     "the controller counts partitions that there are not": (
         "KFK-212",
         measured(1, PAIR, "controller:active=3,fenced=0,offline=0,all=2"),
@@ -73,12 +82,20 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
 }
 
 LEGAL: dict[str, str] = {
+    "a minimum that the lab did not set may be any": f"""
+        0-50 fault kill broker-2
+        {measured(11, f"{LACKING} off=2", SHORT, asked=(1, 3), brokers=TWO_DOWN)}
+        """,
+    "a minimum above the number of replicas is that number": f"""
+        create min=9 manual => ok id=A
+        {measured(11, f"{PAIR} id=A", COUNTED)}
+        """,
     "metrics that were not read for the whole bound": measured(
         1, PAIR, "broker-1:has=9,leads=9,lacks=9", phase=QUICK
     ),
     "an ISR that grew under another leader": f"""
-        {measured(1, LACKING, "broker-1:has=1,leads=1,lacks=1,expands=4", phase=QUICK)}
-        {measured(21, ELSEWHERE, "broker-1:has=1,leads=0,lacks=0,expands=4", ALL_UP)}
+        {measured(1, LACKING, "broker-1:has=1,leads=1,lacks=1,expands=4,short=0", phase=QUICK)}
+        {measured(21, ELSEWHERE, "broker-1:has=1,leads=0,lacks=0,expands=4,short=0", ALL_UP)}
         """,
     "a replica on its way in does not count as lacking": f"""
         0-50 fault kill broker-2
@@ -86,9 +103,9 @@ LEGAL: dict[str, str] = {
         {measured(11, f"{LACKING} off=2", COUNTED, asked=(1, 3), brokers=TWO_DOWN)}
         """,
     "a leader that was killed counts anew": f"""
-        {measured(1, LACKING, "broker-1:has=1,leads=1,lacks=1,expands=4", phase=QUICK)}
+        {measured(1, LACKING, "broker-1:has=1,leads=1,lacks=1,expands=4,short=0", phase=QUICK)}
         12-13 fault kill broker-1
-        {measured(21, PAIR, "broker-1:has=1,leads=1,lacks=0,expands=1")}
+        {measured(21, PAIR, "broker-1:has=1,leads=1,lacks=0,expands=1,short=0")}
         """,
 }
 
@@ -105,6 +122,10 @@ WORDS: dict[str, str] = {
     "KFK-212": (
         "op 0: the controller counts 3 brokers active, and 2 are; 0 fenced, and 1 are; "
         f"0 partitions without a leader, and 1 are; 1 in all, and there are 1; {_BOUND}"
+    ),
+    "KFK-214": (
+        "op 2: broker-1 counts 1 partitions below min.insync.replicas; "
+        f"0 that it leads are, and 0 may be; {_BOUND}"
     ),
     "KFK-213": (
         "op 15: broker-1 counted 4 expansions and then 4; 1 ISRs of its partitions grew in between"

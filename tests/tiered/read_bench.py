@@ -122,6 +122,7 @@ class ReadBench:
         max_bytes: int = EVERYTHING,
         at_least_one: bool = True,
         committed: bool = False,
+        epoch: int = -1,
         timeout_s: float = 0.5,
     ) -> StoreRead:
         """Read as one partition of a fetch."""
@@ -131,6 +132,7 @@ class ReadBench:
             self.log.local_log_start_offset if upto is None else upto,
             max_bytes,
             at_least_one,
+            epoch,
             committed=committed,
         )
         measured = await self.store.measure(wanted)

@@ -125,6 +125,17 @@ async def scenario_3(bench: ReadBench) -> None:
     await bench.begin(2, [(0, 0), (1, 1)])
 
 
+@pytest.mark.parametrize(("planned_in", "ended"), [(0, "gone"), (1, "records"), (-1, "records")])
+def test_a_read_that_was_planned_in_another_lineage_is_routed_again(
+    planned_in: int, ended: str
+) -> None:
+    async def story(bench: ReadBench) -> str:
+        await scenario_3(bench)
+        return (await bench.read(1, epoch=planned_in)).outcome
+
+    assert on_bench(story) == ended
+
+
 @pytest.mark.parametrize(("offset", "read"), [(0, ["0@0"]), (1, ["1@1"])])
 def test_scenario_3_an_offset_is_read_in_the_epoch_of_this_log_and_no_further(
     offset: int, read: list[str]

@@ -104,4 +104,21 @@ RULES = (
         ),
         hint="only a leader lets a replica into an ISR, so only it can count that",
     ),
+    kafka_rule(
+        id="KFK-214",
+        section=METRICS,
+        source=MONITORING,
+        sentence="Within the bound, a leader counts its partitions that lack min.insync.replicas.",
+        depth=Depth.HOOKS,
+        judge=_counted(
+            "partitions_counted",
+            "under_min >= sure_short AND under_min <= told_short",
+            ("node_name", "under_min", "told_short", "sure_short"),
+            (
+                "{node_name} counts {under_min} partitions below min.insync.replicas",
+                "{sure_short} that it leads are, and {told_short} may be",
+            ),
+        ),
+        hint="UnderMinIsrPartitionCount is of those that take nothing with acks=all",
+    ),
 )
