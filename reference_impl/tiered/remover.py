@@ -36,7 +36,6 @@ from reference_impl.tiered.segments import (
     SegmentState,
     TopicIdPartition,
 )
-from reference_impl.tiered.storage import RemoteStorageException
 from reference_impl.tiered.tier import Tier
 
 _NS = 1_000_000_000
@@ -161,7 +160,7 @@ class RemotePartitionRemover(Watched):
             await self._put(
                 partition, PartitionDeleteState.DELETE_PARTITION_MARKED, CONTROLLER_EPOCH
             )
-        except RemoteStorageException as error:
+        except Exception as error:  # a plug-in may raise anything; the others have their turn
             self._failed(partition, error)
             return False
         self._ran_in[partition] = epoch  # its turn comes with the interval
@@ -173,7 +172,7 @@ class RemotePartitionRemover(Watched):
             while self._tier.metadata.metadata_leader_epoch(partition) == epoch:
                 if not await self._step(partition, epoch):
                     return
-        except RemoteStorageException as error:
+        except Exception as error:  # a plug-in may raise anything; the others have their turn
             self._failed(partition, error)
 
     async def _step(self, partition: TopicIdPartition, epoch: int) -> bool:
@@ -236,7 +235,7 @@ class RemotePartitionRemover(Watched):
 
     # Time.
 
-    def _failed(self, partition: TopicIdPartition, error: RemoteStorageException) -> None:
+    def _failed(self, partition: TopicIdPartition, error: Exception) -> None:
         self._tier.ports.log(
             Lines.REMOTE_TASK_FAILED,
             partition=partition,
