@@ -168,4 +168,21 @@ RULES = (
         unproven="a name is no decision: nothing of the reference makes it wrong",
         hint="BrokerTopicMetrics, RemoteStorageThreadPool and RemoteLogManager",
     ),
+    case_rule(
+        {
+            "counted/part-of-a-segment": "2345: 1 calls, 4 bytes, 0 errors",
+            "counted/leader-epochs": "epochs: 1 calls, 6 bytes, 0 errors",
+            "counted/index-and-segment": "0123456789: 2 calls, 15 bytes, 0 errors",
+            "counted/no-transactions": "not found: 1 calls, 0 bytes, 0 errors",
+            "counted/segment-gone": "not found: 1 calls, 0 bytes, 1 errors",
+            "counted/index-gone": "not found: 1 calls, 0 bytes, 1 errors",
+            "counted/store-down": "failed: 1 calls, 0 bytes, 1 errors",
+        },
+        id="TS-156",
+        section=METRICS,
+        lines=lines((2295, 2297)),
+        sentence="Whatever is read from the remote store counts: calls, bytes and failed calls.",
+        decisions=("C-38", "C-40"),
+        hint="RemoteReadRequestsPerSec, RemoteBytesInPerSec and RemoteReadErrorPerSec, by topic",
+    ),
 )
