@@ -79,7 +79,7 @@ def test_a_partition_whose_auxiliary_state_is_built_holds_up_no_other() -> None:
 
     async def scenario(follower: Follower) -> None:
         await asyncio.sleep(5)
-        assert follower.partitions[0].following.state is FollowState.BUILDING_AUX
+        assert follower.partitions[0].following.state is FollowState.BUILDING_REMOTE_LOG_AUX
         leader.ends[1] = 8
         await asyncio.sleep(5)
         assert follower.ends() == [2, 8]
@@ -166,7 +166,7 @@ def test_a_log_is_empty_at_the_leaders_log_start_while_its_auxiliary_state_is_bu
     async def scenario(follower: Follower) -> None:
         await asyncio.sleep(1)
         log = follower.partitions[0].log
-        assert follower.partitions[0].following.state is FollowState.BUILDING_AUX
+        assert follower.partitions[0].following.state is FollowState.BUILDING_REMOTE_LOG_AUX
         assert (log.log_start_offset, log.log_end_offset, log.epochs.entries) == (2, 2, ())
 
     following(leader, (4,), scenario, remote_aux=aux)
