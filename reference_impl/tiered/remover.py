@@ -100,7 +100,7 @@ class RemotePartitionRemover(Watched):
     def start(self) -> None:
         """Run from now on, whenever the image or the metadata of a partition changes."""
         self._image.watch(lambda _: self._look_again())
-        self._tier.metadata.watch(lambda _: self._look_again())
+        self._tier.metadata.watch(self._applied)
         self._due_ns = self._now_ns() + self._interval_ns()
         self._running = asyncio.get_running_loop().create_task(self._loop())
 
@@ -111,6 +111,10 @@ class RemotePartitionRemover(Watched):
             running.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await running
+
+    def _applied(self, partition: TopicIdPartition) -> None:
+        if partition.topic_id in self._image.stopped and partition not in self._done:
+            self._look_again()  # events of other partitions change nothing here
 
     def _look_again(self) -> None:
         self._soon = True
