@@ -198,7 +198,9 @@ class TieredStore:
                 return SearchEnd(await self._searches.latest(now, parts))
             return SearchEnd(await self._searches.first(now, parts, timestamp))
 
-        found = await self._by_deadline(partition, once, timeout_s)
+        # Like a fetch, which may say that it waits for nothing, it has the time for an attempt.
+        least_s = self._tier.settings().fetch_max_wait_ms / 1000
+        found = await self._by_deadline(partition, once, max(timeout_s, least_s))
         return SearchEnd(error=ErrorCode.kafka_storage_error) if found is None else found
 
     def _nothing_there(

@@ -13,8 +13,9 @@ every interval. Everything is kept by topic id: a topic of the same name is anot
 An id that only the metadata manager knows may be of a topic that this broker has not heard of yet.
 So the image has to know of the deletion before anything is marked.
 
-No offsets are committed as a consumer group: the states say what is done, and the manager keeps
-them.
+No offsets are committed as the group `__remote_partition_remover`: they would say from where marks
+are to be read again, and no mark is read again. The states say what is done, and the manager keeps
+them; its interface has no offsets.
 """
 
 from __future__ import annotations
