@@ -70,6 +70,7 @@ class ExpiryTask:
             lineage=log.epochs.entries,
             leader_epoch=epoch,
             log_start_offset=log.log_start_offset,
+            local_log_start_offset=log.local_log_start_offset,
             high_watermark=log.high_watermark,
             local_only_bytes=local_only,
             retention_ms=retention.ms,
