@@ -70,6 +70,7 @@ AREAS = (
     "reference_impl.tiered.life_cycles",
     "reference_impl.tiered.lineage",
     "reference_impl.tiered.metadata",
+    "reference_impl.tiered.metered_storage",
     "reference_impl.tiered.object_storage",
     "reference_impl.tiered.partitioner",
     "reference_impl.tiered.plug_ins",

@@ -83,6 +83,13 @@ def _none_that_overlaps(
 
 MUTANTS = (
     Mutant(
+        name="only-followers-hear-of-it",
+        decision="readable-from",
+        replace=lambda log_start_offset, local_log_start_offset, parts: log_start_offset,
+        rules=("TS-153",),
+        why="the leader says where the log starts, so a new one knows it",
+    ),
+    Mutant(
         name="begins-behind-the-last",
         decision="new-log-start",
         replace=_behind_the_last_of_them,

@@ -11,6 +11,7 @@ from reference_impl.log.decisions import EpochEntry
 from reference_impl.tiered.life_cycles import KnownSegment, Outcome
 from reference_impl.tiered.segment_cache import Candidate, EpochRange
 from reference_impl.tiered.segments import PartitionDeleteState, SegmentState
+from reference_impl.tiered.storage import RemoteResourceNotFoundException
 
 STAGE = "plug-ins"
 SHOWN: Mapping[str, str] = MappingProxyType({})
@@ -305,5 +306,26 @@ MUTANTS = (
         replace=_without_jitter,
         rules=("TS-148",),
         why="jitter is configured and not applied",
+    ),
+    Mutant(
+        name="indexes-cost-nothing",
+        decision="remote-bytes-in",
+        replace=lambda data, kind: 0 if kind is not None else len(data),
+        rules=("TS-156",),
+        why="bytes are counted where consumers read segments",
+    ),
+    Mutant(
+        name="no-transactions-is-an-error",
+        decision="remote-read-error",
+        replace=lambda error, kind: True,
+        rules=("TS-156",),
+        why="whatever is raised is a failure",
+    ),
+    Mutant(
+        name="missing-is-an-answer",
+        decision="remote-read-error",
+        replace=lambda error, kind: not isinstance(error, RemoteResourceNotFoundException),
+        rules=("TS-156",),
+        why="the store has answered, if only that there is no such object",
     ),
 )

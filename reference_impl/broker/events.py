@@ -60,7 +60,7 @@ class BrokerEvents(PartitionEvents):
         self._log(Lines.TRUNCATED, partition=partition, offset=offset)
 
 
-_BUILDING = (FollowState.FINDING_LOCAL_START, FollowState.BUILDING_AUX)
+_BUILDING = (FollowState.FINDING_LOCAL_START, FollowState.BUILDING_REMOTE_LOG_AUX)
 
 
 def _ids(isr: Isr) -> str:

@@ -47,7 +47,7 @@ FIRST_VERSION = {
     LATEST_TIERED: 9,
     EARLIEST_PENDING_UPLOAD: 11,
 }
-CONSUMER, DEBUGGING = -1, -2
+DEBUGGING = -2
 NOT_FOUND = (-1, -1, -1)
 _FIRST_NOT_AVAILABLE = 5
 _FIRST_WITH_TIMEOUT = 10
@@ -76,7 +76,8 @@ async def list_offsets(
             key = (topic.name, one.partition_index)
             asked[key] = asked.get(key, 0) + 1
     timeout_s = _timeout_ms(node, context, request) / 1000
-    searches = _Searches(node.partitions, _reader(request), timeout_s)
+    reader = list_offsets_reader(request.replica_id, request.isolation_level == 1)
+    searches = _Searches(node.partitions, reader, timeout_s)
     answers: dict[tuple[str, int], ListOffsetsResponse.ListOffsetsPartitionResponse] = {}
     for topic in request.topics:
         for one in topic.partitions:
@@ -120,10 +121,12 @@ def _code(error: KafkaError, version: int) -> ErrorCode:
     return error.code
 
 
-def _reader(request: ListOffsetsRequest) -> Reader:
-    if request.replica_id != CONSUMER:
+@decision("list-offsets-reader")
+def list_offsets_reader(replica_id: int, committed: bool) -> Reader:
+    """Only a replica is told of what is not committed; −1 and −2 are no replicas (C-25)."""
+    if replica_id >= 0:
         return Reader.FOLLOWER
-    return Reader.COMMITTED if request.isolation_level == 1 else Reader.CONSUMER
+    return Reader.COMMITTED if committed else Reader.CONSUMER
 
 
 async def _partition(

@@ -16,6 +16,7 @@ from reference_impl.tiered.aux_state import AuxiliaryState
 from reference_impl.tiered.index_cache import IndexCache
 from reference_impl.tiered.manager import RemoteLogManager
 from reference_impl.tiered.metadata import RemoteLogMetadataManager
+from reference_impl.tiered.metered_storage import MeteredStorage
 from reference_impl.tiered.meters import READER_IDLE, READER_QUEUE, TieredMeters
 from reference_impl.tiered.plug_ins import (
     load_class,
@@ -62,7 +63,8 @@ def tiered_storage(
     for name, known in RENAMED.items():
         if set_text(layers, name) is not None:
             context.ports.log(Lines.UNKNOWN_SETTING, name=name, known=known)
-    storage = _storage(context, layers)
+    meters = TieredMeters(context.metrics)
+    storage = MeteredStorage(_storage(context, layers), meters)
     metadata = (make_metadata or _metadata)(context)
     cache = IndexCache(context.ports.disk, "", lambda: settings().index_cache_bytes)
     indexes = RemoteIndexes(storage, cache)
@@ -70,7 +72,7 @@ def tiered_storage(
         ports=context.ports,
         storage=storage,
         metadata=metadata,
-        meters=TieredMeters(context.metrics),
+        meters=meters,
         settings=settings,
         topics=lambda: TopicSettings(context.image, context.layers()),
         checkpoint=context.checkpoint,

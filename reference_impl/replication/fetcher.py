@@ -241,8 +241,11 @@ class Fetcher(Watched):
         try:
             await work
             done = True
-        except (KafkaError, *_REFETCH):
+        except Exception as error:
+            # A mistake is one the next time, too.
             self._rest(key)
+            if not isinstance(error, (KafkaError, *_REFETCH)):
+                raise
         finally:
             event = FollowEvent.WORK_DONE if done else FollowEvent.WORK_FAILED
             partition.following.happened(event, at.leader_epoch)
@@ -259,6 +262,9 @@ class Fetcher(Watched):
         async def run() -> None:
             try:
                 await self._do(key, partition, at, work())
+            except Exception as error:  # a mistake: told at once, and tried again after a rest
+                about = {"message": "the work of a follower failed", "exception": error}
+                asyncio.get_running_loop().call_exception_handler(about)
             finally:
                 if self._work.get(key) is mine:
                     del self._work[key]

@@ -5,13 +5,13 @@ is an event; the table says which state comes of it, and what it does not name m
 an answer that comes too late changes nothing. Only a partition that is FETCHING is fetched. States
 belong to a leader epoch: events of another one are not heard.
 
-    TRUNCATING            the logs part: cut what the leader does not have
-    FINDING_RANGE         the leader's log does not reach ours: ask where it begins and ends
-    FINDING_LOCAL_START   the leader has older offsets elsewhere: ask where its disk begins
-    BUILDING_AUX          learn the epochs and producers of those; the log is empty until then
-    STOPPED_AT_BOUNDARY   all that is below the boundary is here, and nothing else is to come
-    FROM_WAL              what is above the boundary is followed otherwise, from the WAL
-    NOT_FOLLOWING         this broker leads, or nobody does
+    TRUNCATING                the logs part: cut what the leader does not have
+    FINDING_RANGE             the leader's log does not reach ours: ask where it begins and ends
+    FINDING_LOCAL_START       the leader has older offsets elsewhere: ask where its disk begins
+    BUILDING_REMOTE_LOG_AUX   learn the epochs and producers of those; the log is empty until then
+    STOPPED_AT_BOUNDARY       all that is below the boundary is here, and nothing else is to come
+    FROM_WAL                  what is above the boundary is followed otherwise, from the WAL
+    NOT_FOLLOWING             this broker leads, or nobody does
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from reference_impl.kafka.errors import ErrorCode
 
 
 class FollowState(StrEnum):
-    """What a follower is doing."""
+    """What a follower is doing, by the names that KIP-405 gives such states."""
 
-    FETCHING = "fetching"
-    TRUNCATING = "truncating"
-    FINDING_RANGE = "finding range"
-    FINDING_LOCAL_START = "finding local start"
-    BUILDING_AUX = "building aux"
-    STOPPED_AT_BOUNDARY = "stopped at boundary"
-    FROM_WAL = "from wal"
-    NOT_FOLLOWING = "not following"
+    FETCHING = "Fetching"
+    TRUNCATING = "Truncating"
+    FINDING_RANGE = "FindingRange"
+    FINDING_LOCAL_START = "FindingLocalStart"
+    BUILDING_REMOTE_LOG_AUX = "BuildingRemoteLogAux"
+    STOPPED_AT_BOUNDARY = "StoppedAtBoundary"
+    FROM_WAL = "FromWal"
+    NOT_FOLLOWING = "NotFollowing"
 
 
 class FollowEvent(StrEnum):
@@ -68,10 +68,10 @@ TRANSITIONS = MappingProxyType(
         (_S.TRUNCATING, _E.WORK_FAILED): _S.FETCHING,
         (_S.FINDING_RANGE, _E.WORK_DONE): _S.FETCHING,
         (_S.FINDING_RANGE, _E.WORK_FAILED): _S.FETCHING,
-        (_S.FINDING_LOCAL_START, _E.LOCAL_START_KNOWN): _S.BUILDING_AUX,
+        (_S.FINDING_LOCAL_START, _E.LOCAL_START_KNOWN): _S.BUILDING_REMOTE_LOG_AUX,
         (_S.FINDING_LOCAL_START, _E.WORK_FAILED): _S.FETCHING,
-        (_S.BUILDING_AUX, _E.WORK_DONE): _S.FETCHING,
-        (_S.BUILDING_AUX, _E.WORK_FAILED): _S.FETCHING,
+        (_S.BUILDING_REMOTE_LOG_AUX, _E.WORK_DONE): _S.FETCHING,
+        (_S.BUILDING_REMOTE_LOG_AUX, _E.WORK_FAILED): _S.FETCHING,
         (_S.STOPPED_AT_BOUNDARY, _E.WAL_READY): _S.FROM_WAL,
         (_S.FROM_WAL, _E.WORK_FAILED): _S.STOPPED_AT_BOUNDARY,
         (_S.NOT_FOLLOWING, _E.NEW_LEADER_EPOCH): _S.FETCHING,

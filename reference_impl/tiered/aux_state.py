@@ -88,7 +88,9 @@ class AuxiliaryState:
             while True:
                 try:
                     return await self._build(where, leader, ask)
-                except RemoteStorageException as error:
+                except KafkaError:
+                    raise
+                except Exception as error:  # a plug-in may raise anything
                     why = f"{type(error).__name__}: {error}"
                     self._log(Lines.AUX_STATE_FAILED, where, attempt=attempt, why=why)
                 await self._tier.ports.clock.sleep(self._tier.backoff_ms(attempt) / 1000)

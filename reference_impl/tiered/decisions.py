@@ -173,6 +173,18 @@ def new_log_start(current: int, chosen: Sequence[SegmentPart]) -> int:
     return max([current, *(one.part.end + 1 for one in chosen)])
 
 
+@decision("readable-from", rules=("TS-153",))
+def readable_from(
+    log_start_offset: int, local_log_start_offset: int, parts: Sequence[SegmentPart]
+) -> int:
+    """The first offset from the log start on that is in a finished segment, or on this disk.
+
+    What left a disk had been copied. So what is in neither expired under an earlier leader that
+    fell before this replica heard of its log start."""
+    found = min([local_log_start_offset, *(one.part.start for one in parts)])
+    return max(log_start_offset, found)
+
+
 class ExpiryView(NamedTuple):
     """What the leader of a partition knows when it decides what expires."""
 
@@ -181,6 +193,7 @@ class ExpiryView(NamedTuple):
     lineage: tuple[EpochEntry, ...]
     leader_epoch: int
     log_start_offset: int
+    local_log_start_offset: int
     high_watermark: int
     local_only_bytes: int  # above the highest remote offset
     retention_ms: int
@@ -198,6 +211,10 @@ class Expiry(NamedTuple):
 
 def plan_expiry(view: ExpiryView) -> Expiry:
     """Steps 1 to 6 of C-16, each by its own choice."""
+    begin = view.log_start_offset
+    if view.lineage and view.lineage[0].start_offset <= begin:
+        known = parts_of_lineage(view.segments, view.lineage, begin)
+        begin = readable_from(begin, view.local_log_start_offset, known)
     candidates = [one for one in view.segments if one.segment_id not in view.copying]
     parts = parts_of_lineage(candidates, view.lineage, view.log_start_offset)
     old = too_old(parts, view.now_ms, view.retention_ms)
@@ -205,7 +222,7 @@ def plan_expiry(view: ExpiryView) -> Expiry:
     much = too_much(counted_for_size(left), view.local_only_bytes, view.retention_bytes)
     # What is not known to be committed cannot go: the log begins at the high watermark at most.
     chosen = [one for one in (*old, *much) if one.part.end < view.high_watermark]
-    start = new_log_start(view.log_start_offset, chosen)
+    start = new_log_start(begin, chosen)
     going = [one.segment.segment_id for one in chosen]
     with_part = [one.segment.segment_id for one in parts]
 

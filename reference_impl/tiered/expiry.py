@@ -20,7 +20,7 @@ from reference_impl.tiered.decisions import (
     plan_expiry,
     task_may,
 )
-from reference_impl.tiered.extension import TieredExtension, finished_segments
+from reference_impl.tiered.extension import TieredExtension, bytes_above, finished_segments
 from reference_impl.tiered.metadata import NotInitialised
 from reference_impl.tiered.segments import RemoteLogSegmentMetadata, SegmentState
 from reference_impl.tiered.tier import Tier
@@ -42,7 +42,7 @@ class ExpiryTask:
         log, epoch = self._extension.log, self._extension.partition.state.leader_epoch
         if log is None or not self._may_delete(epoch):
             return
-        plan = plan_expiry(self._view(log, epoch))
+        plan = plan_expiry(await self._view(log, epoch))
         if plan.log_start_offset > log.log_start_offset:
             await log.advance_log_start_offset(plan.log_start_offset)
             self._extension.partition.wake()
@@ -56,10 +56,13 @@ class ExpiryTask:
     def _may_delete(self, epoch: int) -> bool:
         return task_may(TaskStep.DELETE, self._extension.standing(epoch))
 
-    def _view(self, log: Log, epoch: int) -> ExpiryView:
+    async def _view(self, log: Log, epoch: int) -> ExpiryView:
         extension, tier = self._extension, self._tier
-        highest = extension.highest_remote()
-        above = -1 if highest is None else highest
+        while True:
+            highest = extension.highest_remote()
+            local_only = await bytes_above(log, -1 if highest is None else highest)
+            if extension.highest_remote() == highest:
+                break  # else a copy that was finished just now would count in both tiers
         retention = tier.topics().retention(extension.id.topic)
         return ExpiryView(
             segments=tier.metadata.list_remote_log_segments(extension.id),
@@ -67,8 +70,9 @@ class ExpiryTask:
             lineage=log.epochs.entries,
             leader_epoch=epoch,
             log_start_offset=log.log_start_offset,
+            local_log_start_offset=log.local_log_start_offset,
             high_watermark=log.high_watermark,
-            local_only_bytes=sum(one.size for one in log.segments if one.base_offset > above),
+            local_only_bytes=local_only,
             retention_ms=retention.ms,
             retention_bytes=retention.bytes,
             now_ms=tier.ports.clock.now_ms(),

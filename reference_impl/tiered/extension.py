@@ -130,3 +130,14 @@ def finished_segments(log: Log) -> tuple[LocalSegment, ...]:
         LocalSegment(one.base_offset, after.base_offset - 1, one.size, one.largest_timestamp)
         for one, after in pairwise(segments)
     )
+
+
+async def bytes_above(log: Log, offset: int) -> int:
+    """How much this disk has above an offset: of the segment that holds it, what lies behind."""
+    below = 0
+    holding = [one for one in log.segments if one.base_offset <= offset][-1:]
+    for one in holding:
+        found = await one.find(offset + 1)
+        below = one.size if found is None else found[0]
+    above = sum(one.size for one in log.segments if one.base_offset > offset)
+    return above + sum(one.size for one in holding) - below

@@ -164,7 +164,8 @@ class Kept(NamedTuple):
 
 
 class MetadataFiles:
-    """The files of one manager. Reading never fails for what a file says: it counts as missing."""
+    """The files of one manager. Reading never fails: a file that cannot be read, or is not right,
+    counts as missing, and the topic is read instead."""
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
@@ -172,8 +173,8 @@ class MetadataFiles:
     async def load(self, partition: TopicIdPartition) -> Kept | None:
         """What was kept of a user partition, None where that is not all there, or not right."""
         path = f"{FOLDER}/{file_name(partition)}"
-        flat = await read_file(self._disk, path)
-        beside = await read_file(self._disk, path + FENCING)
+        flat = await self._read(path)
+        beside = await self._read(path + FENCING)
         if flat is None or beside is None:
             return None
         try:
@@ -200,7 +201,7 @@ class MetadataFiles:
 
     async def load_committed(self) -> dict[int, int] | None:
         """Where each metadata partition goes on, None where that is not known."""
-        data = await read_file(self._disk, COMMITTED_OFFSETS)
+        data = await self._read(COMMITTED_OFFSETS)
         try:
             return None if data is None else decode_committed_offsets(data)
         except BadRecord:
@@ -209,3 +210,9 @@ class MetadataFiles:
     async def store_committed(self, offsets: Mapping[int, int]) -> None:
         """To be called when the flat files hold everything below these offsets."""
         await replace_file(self._disk, COMMITTED_OFFSETS, encode_committed_offsets(offsets))
+
+    async def _read(self, path: str) -> bytes | None:
+        try:
+            return await read_file(self._disk, path)
+        except OSError:
+            return None

@@ -22,7 +22,6 @@ from reference_impl.replication.fetcher import KeptElsewhere
 from reference_impl.tiered.aux_repair import EarlierStateTask, OnceLineageIsKnown
 from reference_impl.tiered.aux_state import AuxiliaryState
 from reference_impl.tiered.copying import CopyTask, cancelled_copies, copy_lag
-from reference_impl.tiered.decisions import task_backoff_ms
 from reference_impl.tiered.expiry import ExpiryTask, LocalRetentionTask
 from reference_impl.tiered.extension import TieredExtension
 from reference_impl.tiered.metadata import NotInitialised
@@ -160,18 +159,15 @@ class RemoteLogManager:
 
     async def _clean(self, key: TopicIdPartition, left: Sequence[RemoteLogSegmentMetadata]) -> None:
         """Take away what cancelled copies wrote; nothing is published of it (C-36)."""
-        settings, attempt = self._tier.settings(), 0
+        attempt = 0
         for metadata in left:
             while True:
                 try:
                     await self._tier.storage.delete_log_segment_data(metadata)
                     break
                 except RemoteStorageException:
-                    wait_ms = task_backoff_ms(
-                        attempt, settings.retry_backoff_ms, settings.retry_backoff_max_ms, 0
-                    )
+                    await self._tier.ports.clock.sleep(self._tier.backoff_ms(attempt) / 1000)
                     attempt += 1
-                    await self._tier.ports.clock.sleep(wait_ms / 1000)
         if self._cleaning.get(key) is asyncio.current_task():
             del self._cleaning[key]
 

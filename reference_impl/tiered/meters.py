@@ -1,7 +1,8 @@
 """The metrics of tiered storage, by the document's names.
 
-RemoteBytesIn is what a broker reads from the remote store, RemoteBytesOut what it copies there
-(C-38). Averages of idle slots are those since the last time they were read.
+RemoteBytesIn is what a broker reads from the remote store, for whatever purpose (counted in
+``metered_storage``), RemoteBytesOut what it copies there (C-38). Averages of idle slots are those
+since the last time they were read.
 """
 
 from __future__ import annotations

@@ -152,9 +152,7 @@ class TieredStore:
 
     async def _fetch(self, segment: RemoteLogSegmentMetadata, place: int, count: int) -> bytes:
         end = min(place + count, max(segment.segment_size_bytes, place + 1)) - 1
-        data = await self._tier.storage.fetch_log_segment(segment, place, end)
-        self._tier.meters.bytes_in.add((segment.partition.topic,), len(data))
-        return data
+        return await self._tier.storage.fetch_log_segment(segment, place, end)
 
     async def _aborted(
         self, view: LogView, held: SegmentRange, offset: int, selected: Selected
@@ -203,7 +201,9 @@ class TieredStore:
                 return SearchEnd(await self._searches.latest(now, parts))
             return SearchEnd(await self._searches.first(now, parts, timestamp))
 
-        found = await self._by_deadline(partition, once, timeout_s)
+        # Like a fetch, which may say that it waits for nothing, it has the time for an attempt.
+        least_s = self._tier.settings().fetch_max_wait_ms / 1000
+        found = await self._by_deadline(partition, once, max(timeout_s, least_s))
         return SearchEnd(error=ErrorCode.kafka_storage_error) if found is None else found
 
     def _nothing_there(
@@ -235,7 +235,7 @@ class TieredStore:
         why: list[Exception] = []
         try:
             async with asyncio.timeout(timeout_s):
-                return await self._attempts(partition.topic, once, why)
+                return await self._attempts(once, why)
         except (TimeoutError, PoolFull) as error:
             self._tier.ports.log(
                 Lines.TIERED_STORAGE_NOT_AVAILABLE,
@@ -245,16 +245,14 @@ class TieredStore:
             return None
 
     async def _attempts(
-        self, topic: str, once: Callable[[], Awaitable[Result]], why: list[Exception]
+        self, once: Callable[[], Awaitable[Result]], why: list[Exception]
     ) -> Result:
         attempt = 0
         while True:
             try:
                 async with self.pool.reader():
-                    self._tier.meters.read_requests.add((topic,))
                     return await once()
             except RemoteStorageException as error:
-                self._tier.meters.read_errors.add((topic,))
                 why[:] = [error]
             jitter = self._tier.settings().retry_jitter * (2 * self._tier.ports.rng.random() - 1)
             await self._tier.ports.clock.sleep(remote_read_backoff_ms(attempt, jitter) / 1000)

@@ -13,8 +13,9 @@ every interval. Everything is kept by topic id: a topic of the same name is anot
 An id that only the metadata manager knows may be of a topic that this broker has not heard of yet.
 So the image has to know of the deletion before anything is marked.
 
-No offsets are committed as a consumer group: the states say what is done, and the manager keeps
-them.
+No offsets are committed as the group `__remote_partition_remover`: they would say from where marks
+are to be read again, and no mark is read again. The states say what is done, and the manager keeps
+them; its interface has no offsets.
 """
 
 from __future__ import annotations
@@ -36,7 +37,6 @@ from reference_impl.tiered.segments import (
     SegmentState,
     TopicIdPartition,
 )
-from reference_impl.tiered.storage import RemoteStorageException
 from reference_impl.tiered.tier import Tier
 
 _NS = 1_000_000_000
@@ -101,7 +101,7 @@ class RemotePartitionRemover(Watched):
     def start(self) -> None:
         """Run from now on, whenever the image or the metadata of a partition changes."""
         self._image.watch(lambda _: self._look_again())
-        self._tier.metadata.watch(lambda _: self._look_again())
+        self._tier.metadata.watch(self._applied)
         self._due_ns = self._now_ns() + self._interval_ns()
         self._running = asyncio.get_running_loop().create_task(self._loop())
 
@@ -112,6 +112,10 @@ class RemotePartitionRemover(Watched):
             running.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await running
+
+    def _applied(self, partition: TopicIdPartition) -> None:
+        if partition.topic_id in self._image.stopped and partition not in self._done:
+            self._look_again()  # events of other partitions change nothing here
 
     def _look_again(self) -> None:
         self._soon = True
@@ -161,7 +165,7 @@ class RemotePartitionRemover(Watched):
             await self._put(
                 partition, PartitionDeleteState.DELETE_PARTITION_MARKED, CONTROLLER_EPOCH
             )
-        except RemoteStorageException as error:
+        except Exception as error:  # a plug-in may raise anything; the others have their turn
             self._failed(partition, error)
             return False
         self._ran_in[partition] = epoch  # its turn comes with the interval
@@ -173,7 +177,7 @@ class RemotePartitionRemover(Watched):
             while self._tier.metadata.metadata_leader_epoch(partition) == epoch:
                 if not await self._step(partition, epoch):
                     return
-        except RemoteStorageException as error:
+        except Exception as error:  # a plug-in may raise anything; the others have their turn
             self._failed(partition, error)
 
     async def _step(self, partition: TopicIdPartition, epoch: int) -> bool:
@@ -236,7 +240,7 @@ class RemotePartitionRemover(Watched):
 
     # Time.
 
-    def _failed(self, partition: TopicIdPartition, error: RemoteStorageException) -> None:
+    def _failed(self, partition: TopicIdPartition, error: Exception) -> None:
         self._tier.ports.log(
             Lines.REMOTE_TASK_FAILED,
             partition=partition,

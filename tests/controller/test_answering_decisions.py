@@ -12,9 +12,11 @@ from reference_impl.broker.decisions import (
     session_tells,
     tells_cluster_operations,
 )
+from reference_impl.broker.list_offsets import list_offsets_reader
 from reference_impl.controller.decisions import list_config_after
 from reference_impl.kafka.frames import client_id_bytes
 from reference_impl.metadata.topic_names import MAX_LENGTH, problem_with
+from reference_impl.replication.decisions import Reader
 
 
 @pytest.mark.parametrize(("epoch", "after"), [(1, 2), (LARGEST_EPOCH - 1, LARGEST_EPOCH)])
@@ -66,3 +68,20 @@ def test_some_names_no_topic_may_have(name: str) -> None:
 @pytest.mark.parametrize("name", ["a", "...", "a.b_c-D9", "x" * MAX_LENGTH])
 def test_other_names_will_do(name: str) -> None:
     assert problem_with(name) is None
+
+
+@pytest.mark.parametrize(
+    ("replica_id", "committed", "reader"),
+    [
+        (-1, False, Reader.CONSUMER),
+        (-1, True, Reader.COMMITTED),
+        (-2, False, Reader.CONSUMER),
+        (-2, True, Reader.COMMITTED),
+        (0, False, Reader.FOLLOWER),
+        (7, True, Reader.FOLLOWER),
+    ],
+)
+def test_only_replicas_are_told_of_offsets_that_are_not_committed(
+    replica_id: int, committed: bool, reader: Reader
+) -> None:
+    assert list_offsets_reader(replica_id, committed) is reader

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 from scripted_leader import FOLLOWER, Follower, ScriptedLeader, following
 
+from harness.simulation.loop import SimLoop
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.log.decisions import EpochEntry
 from reference_impl.log.producers import Producer
@@ -30,6 +31,7 @@ class Aux:
     """Gives one point, after as many failures as it is told."""
 
     failures: int = 0
+    error: Exception = field(default_factory=lambda: KafkaError(ErrorCode.kafka_storage_error))
     go_on: asyncio.Event | None = None
     asked: list[tuple[int, LeadersStart]] = field(default_factory=list)
 
@@ -40,7 +42,7 @@ class Aux:
         if self.go_on is not None:
             await self.go_on.wait()
         if len(self.asked) <= self.failures:
-            raise KafkaError(ErrorCode.kafka_storage_error)
+            raise self.error
         return POINT
 
 
@@ -77,7 +79,7 @@ def test_a_partition_whose_auxiliary_state_is_built_holds_up_no_other() -> None:
 
     async def scenario(follower: Follower) -> None:
         await asyncio.sleep(5)
-        assert follower.partitions[0].following.state is FollowState.BUILDING_AUX
+        assert follower.partitions[0].following.state is FollowState.BUILDING_REMOTE_LOG_AUX
         leader.ends[1] = 8
         await asyncio.sleep(5)
         assert follower.ends() == [2, 8]
@@ -164,7 +166,7 @@ def test_a_log_is_empty_at_the_leaders_log_start_while_its_auxiliary_state_is_bu
     async def scenario(follower: Follower) -> None:
         await asyncio.sleep(1)
         log = follower.partitions[0].log
-        assert follower.partitions[0].following.state is FollowState.BUILDING_AUX
+        assert follower.partitions[0].following.state is FollowState.BUILDING_REMOTE_LOG_AUX
         assert (log.log_start_offset, log.log_end_offset, log.epochs.entries) == (2, 2, ())
 
     following(leader, (4,), scenario, remote_aux=aux)
@@ -210,6 +212,23 @@ def test_a_point_that_cannot_be_known_now_is_asked_for_again_after_a_rest() -> N
         assert (len(aux.asked), follower.ends()) == (3, [9])
 
     following(leader, (4,), scenario, remote_aux=aux)
+
+
+def test_a_mistake_while_a_point_is_asked_for_is_told_and_leads_to_a_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    leader, aux = tiered_leader(9), Aux(failures=2, error=LookupError("of a plug-in"))
+    told: list[object] = []
+    monkeypatch.setattr(SimLoop, "call_exception_handler", lambda loop, about: told.append(about))
+
+    async def scenario(follower: Follower) -> None:
+        await asyncio.sleep(0.9)
+        assert len(aux.asked) == 1
+        await asyncio.sleep(8)
+        assert (len(aux.asked), follower.ends()) == (3, [9])
+
+    following(leader, (4,), scenario, remote_aux=aux)
+    assert len(told) == 2
 
 
 def test_without_auxiliary_state_a_follower_asks_again_and_keeps_its_log() -> None:

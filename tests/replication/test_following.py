@@ -21,16 +21,16 @@ from reference_impl.replication.following import (
 EVENTS = ["records", "diverging epoch", "offset out of range", "offset moved to tiered storage"]
 EVENTS += ["local start known", "boundary reached", "wal ready", "work done", "work failed"]
 EVENTS += ["new leader epoch", "stopped following"]
-FETCH, STOP, NOT = "fetching", "stopped at boundary", "not following"
-FIND = "finding local start"
+FETCH, STOP, NOT = "Fetching", "StoppedAtBoundary", "NotFollowing"
+FIND = "FindingLocalStart"
 TABLE = {
-    FETCH: [FETCH, "truncating", "finding range", FIND, "-", STOP, "-", "-", FETCH],
-    "truncating": ["-", "-", "-", "-", "-", "-", "-", FETCH, FETCH],
-    "finding range": ["-", "-", "-", "-", "-", "-", "-", FETCH, FETCH],
-    FIND: ["-", "-", "-", "-", "building aux", "-", "-", "-", FETCH],
-    "building aux": ["-", "-", "-", "-", "-", "-", "-", FETCH, FETCH],
-    STOP: ["-", "-", "-", "-", "-", "-", "from wal", "-", "-"],
-    "from wal": ["-", "-", "-", "-", "-", "-", "-", "-", STOP],
+    FETCH: [FETCH, "Truncating", "FindingRange", FIND, "-", STOP, "-", "-", FETCH],
+    "Truncating": ["-", "-", "-", "-", "-", "-", "-", FETCH, FETCH],
+    "FindingRange": ["-", "-", "-", "-", "-", "-", "-", FETCH, FETCH],
+    FIND: ["-", "-", "-", "-", "BuildingRemoteLogAux", "-", "-", "-", FETCH],
+    "BuildingRemoteLogAux": ["-", "-", "-", "-", "-", "-", "-", FETCH, FETCH],
+    STOP: ["-", "-", "-", "-", "-", "-", "FromWal", "-", "-"],
+    "FromWal": ["-", "-", "-", "-", "-", "-", "-", "-", STOP],
     NOT: ["-", "-", "-", "-", "-", "-", "-", "-", "-"],
 }
 CELLS = [

@@ -224,3 +224,25 @@ def test_committed_offsets_come_back_or_count_as_missing(tmp_path: Path) -> None
     assert run(files.load_committed()) == {23: 2022}
     (tmp_path / COMMITTED_OFFSETS).write_bytes(b"23 2022")
     assert run(files.load_committed()) is None
+
+
+@pytest.mark.parametrize("name", [NAME, f"{NAME}.fencing"])
+def test_a_file_that_the_disk_does_not_give_counts_as_missing(tmp_path: Path, name: str) -> None:
+    kept(tmp_path, cache_of(*HISTORY))
+    unreadable(tmp_path / FOLDER / name)
+
+    assert run(MetadataFiles(FileDisk(tmp_path)).load(ORDERS)) is None
+
+
+def test_committed_offsets_that_the_disk_does_not_give_count_as_missing(tmp_path: Path) -> None:
+    files = MetadataFiles(FileDisk(tmp_path))
+    run(files.store_committed({23: 2022}))
+    unreadable(tmp_path / COMMITTED_OFFSETS)
+
+    assert run(files.load_committed()) is None
+
+
+def unreadable(path: Path) -> None:
+    """Reading it is an OSError that says nothing of a missing file."""
+    path.unlink()
+    path.mkdir()

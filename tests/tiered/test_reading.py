@@ -354,8 +354,9 @@ def test_a_store_that_comes_back_before_the_deadline_is_read() -> None:
 
     read, requests, errors = on_bench(story)
     assert read == [f"{offset}@0" for offset in range(5)]
-    # After 50, 100, 200, 400 and 800 ms, give or take a fifth: the last one succeeds.
-    assert (requests, errors) == (6, 5)
+    # After 50, 100, 200, 400 and 800 ms, give or take a fifth: the last one succeeds, and asks for
+    # an index and for the segment.
+    assert (requests, errors) == (7, 5)
 
 
 @pytest.mark.parametrize("how", ["refuse", "hold", "lose_replies"])

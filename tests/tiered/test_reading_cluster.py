@@ -15,6 +15,7 @@ from kio.static.primitive import i8, i32, i32Timedelta, i64
 from harness.clients.admin import create_topic
 from harness.clients.operations import TopicPartition, produce, records_in
 from harness.simulation.simulation import Simulation
+from reference_impl.tiered.object_storage import ObjectStorageManager
 from tests.tiered.tiered_cluster import TINY_SEGMENTS, TP, TieredCluster
 
 pytestmark = pytest.mark.sim
@@ -127,6 +128,50 @@ def test_an_unavailable_store_is_told_at_the_deadline_with_the_bounds_of_the_log
             assert told(said) == (STORAGE, 10, 10, 0)
             assert not said.records
             assert took == pytest.approx(expected_s, abs=0.05)
+
+
+def test_a_plug_in_that_raises_anything_is_an_unavailable_store_to_readers(
+    tiers: Tiers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(self: ObjectStorageManager, *asked: object) -> bytes:
+        raise OSError("of the plug-in")
+
+    monkeypatch.setattr(ObjectStorageManager, "fetch_log_segment", broken)
+    (said,), _ = tiers.sim.run(tiers.fetched([(TP, 0)]))
+    assert told(said) == (STORAGE, 10, 10, 0)
+    assert tiers.read(9, at=1) == (0, ["m9"])
+
+
+def test_all_that_is_read_from_the_store_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = [0, 0]
+
+    def noted(name: str) -> None:
+        asked = getattr(ObjectStorageManager, name)
+
+        async def note(self: ObjectStorageManager, *given: Any) -> bytes:
+            taken[0] += 1
+            data: bytes = await asked(self, *given)
+            taken[1] += len(data)
+            return data
+
+        monkeypatch.setattr(ObjectStorageManager, name, note)
+
+    for name in ("fetch_log_segment", "fetch_index"):
+        noted(name)
+    with Simulation(seed=1) as sim:
+        tiers = Tiers(sim)
+        lost = tiers.levers.wipe("broker-2")
+        tiers.wait(lambda: tiers.in_sync() == (1, 3))
+        registered = [one._tier.meters for one in tiers.managers.values()]
+        lost.release()
+        tiers.wait(lambda: tiers.in_sync() == (1, 2, 3))
+        assert taken[0] > 0  # its follower was rebuilt
+        tiers.scan(at=1)
+        sim.run(tiers.offset_of(1))
+        meters = [*registered, tiers.managers[2]._tier.meters]
+        for counter, expected in (("read_requests", taken[0]), ("bytes_in", taken[1])):
+            counted = (getattr(one, counter).values.get((TP.topic,), 0) for one in meters)
+            assert sum(counted) == expected
 
 
 def test_other_partitions_are_answered_beside_it_and_other_requests_at_once(tiers: Tiers) -> None:

@@ -110,6 +110,14 @@ def test_records_of_another_lineage_are_not_found(
     assert found(on_bench(story)) == expected
 
 
+def test_a_search_that_may_take_no_time_is_attempted_all_the_same() -> None:
+    async def story(bench: ReadBench) -> SearchEnd:
+        await stamped(bench, [[[1], [2]], [[3]]])
+        return await bench.find(2, timeout_s=0.0)
+
+    assert found(on_bench(story)) == (2, 1, 0)
+
+
 def test_a_timestamp_later_than_all_segments_needs_no_remote_call() -> None:
     async def story(bench: ReadBench) -> tuple[SearchEnd, int]:
         await stamped(bench, [[[1], [2]], [[3]]])

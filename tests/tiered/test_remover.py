@@ -28,6 +28,7 @@ from reference_impl.tiered.remover import (
 )
 from reference_impl.tiered.segments import (
     PartitionDeleteState,
+    RemoteLogSegmentMetadata,
     RemotePartitionDeleteMetadata,
     TopicIdPartition,
 )
@@ -205,6 +206,34 @@ def test_a_store_that_fails_is_tried_again_every_interval() -> None:
         await remover.stop()
 
     played(scenario)
+
+
+def test_whatever_a_plug_in_raises_is_tried_again_every_interval() -> None:
+    async def scenario(bench: TierBench) -> None:
+        deleted(bench.image)
+        broken = cast(RemoteStorageManager, Breaking(bench.tier.storage, times=1))
+        remover = RemotePartitionRemover(replace(bench.tier, storage=broken), bench.image)
+        remover.start()
+        await asyncio.sleep(INTERVAL_S * 3)
+        assert states(bench) == [MARKED, STARTED, FINISHED]
+        assert bench.objects() == []
+        await remover.stop()
+
+    played(scenario)
+
+
+class Breaking:
+    """A plug-in that fails in a way of its own for so many deletions."""
+
+    def __init__(self, inner: RemoteStorageManager, times: int) -> None:
+        self._inner = inner
+        self._times = times
+
+    async def delete_log_segment_data(self, metadata: RemoteLogSegmentMetadata) -> None:
+        self._times -= 1
+        if self._times >= 0:
+            raise TimeoutError("a client of the plug-in gave up")
+        await self._inner.delete_log_segment_data(metadata)
 
 
 def test_a_mark_that_cannot_be_published_is_tried_again_soon() -> None:

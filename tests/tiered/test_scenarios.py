@@ -74,9 +74,9 @@ def test_scenario_1_a_new_empty_follower(sim: Simulation) -> None:
     assert (cluster.log(B).log_start_offset, cluster.elo(B)) == (0, 3)
     lines = [one for one in sim.nodes[broker_name(B)].log_lines if "orders-0 follower state" in one]
     assert [one.partition("from=")[2].partition(" (")[0] for one in lines] == [
-        "fetching to=finding local start",
-        "finding local start to=building aux",
-        "building aux to=fetching",
+        "Fetching to=FindingLocalStart",
+        "FindingLocalStart to=BuildingRemoteLogAux",
+        "BuildingRemoteLogAux to=Fetching",
     ]
 
 

@@ -107,6 +107,7 @@ def planned(
     *segments: RemoteLogSegmentMetadata,
     lineage: str = "0@0",
     log_start: int = 0,
+    local_start: int | None = None,
     committed: int = 100,
     local: int = 0,
     ms: int = -1,
@@ -121,6 +122,7 @@ def planned(
             lineage=epochs(lineage),
             leader_epoch=5,
             log_start_offset=log_start,
+            local_log_start_offset=log_start if local_start is None else local_start,
             high_watermark=committed,
             local_only_bytes=local,
             retention_ms=ms,
@@ -181,6 +183,15 @@ def test_offsets_that_were_copied_twice_count_once_and_go_together() -> None:
 def test_what_is_not_committed_does_not_expire() -> None:
     assert planned(A, B, C, ms=999, committed=6) == (6, [0, 3])
     assert planned(A, B, C, size=0, committed=5) == (3, [0])
+
+
+def test_what_an_earlier_leader_expired_is_below_the_log_start_of_the_next() -> None:
+    begun = segment(0, 2, "0@0", state=DELETING)
+    assert planned(begun, B, C, local_start=8) == (3, [0])
+    assert planned(C, local_start=8) == (6, [])
+    assert planned(local_start=8) == (8, [])
+    assert planned(B, C, local_start=0) == (0, [])
+    assert planned(B, C, local_start=8, lineage="0@1") == (0, [])  # its epochs are not all known
 
 
 def test_a_copy_in_hand_is_left_alone_and_left_overs_go() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,8 @@ from topic_bench import PARTITIONS, TopicBench
 
 from harness.clients.admin import leadership
 from harness.clients.operations import TopicPartition
+from harness.simulation.disk import SimFile
+from harness.simulation.disk_names import disk_says
 from reference_impl.kafka.apis import DESCRIBE_CONFIGS
 from reference_impl.ports import Ports
 from reference_impl.tiered.flat_file import FOLDER, MetadataFiles, encode_committed_offsets
@@ -260,6 +263,27 @@ def test_with_a_damaged_flat_file_its_partition_is_read_again(
     assert listed(bench, 1) == [(1, COPIED)]
     assert listed(bench, 1, PAYMENTS) == [(2, COPYING)]
     assert dropped_lines(bench) == 2
+
+
+def test_a_disk_that_fails_to_give_a_file_once_does_not_end_the_reading(
+    bench: TopicBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_history(bench)
+    bench.close_manager(1)
+    reads, failed = SimFile.read, []
+
+    async def read(file: SimFile, offset: int, count: int) -> bytes:
+        if not failed:
+            failed.append(disk_says(errno.EIO, NAME))
+            raise failed[0]
+        return await reads(file, offset, count)
+
+    monkeypatch.setattr(SimFile, "read", read)
+    bench.start(1)
+    follow(bench, 1)
+
+    assert len(failed) == 1
+    assert listed(bench, 1) == [(1, COPIED)]
 
 
 @pytest.mark.parametrize("data", [None, b"0 1", b"x 1\n"])

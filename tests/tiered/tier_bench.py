@@ -14,6 +14,7 @@ from reference_impl.metadata.image import Image
 from reference_impl.metrics.registry import Registry
 from reference_impl.tiered.copying import checkpoint_of
 from reference_impl.tiered.memory_metadata import MemoryMetadataManager, MemoryMetadataRegistry
+from reference_impl.tiered.metered_storage import MeteredStorage
 from reference_impl.tiered.meters import TieredMeters
 from reference_impl.tiered.object_storage import ObjectStorageManager
 from reference_impl.tiered.segments import (
@@ -104,11 +105,12 @@ def tier_bench(
             registry, broker_id=BROKER, clock=ports.clock, delay_s=delay_s
         )
         metadata.on_partition_leadership_changes([], [ORDERS])
+        meters = TieredMeters(Registry())
         tier = Tier(
             ports=ports,
-            storage=ObjectStorageManager(ports),
+            storage=MeteredStorage(ObjectStorageManager(ports), meters),
             metadata=metadata,
-            meters=TieredMeters(Registry()),
+            meters=meters,
             settings=lambda: chosen,
             topics=lambda: TopicSettings(image, BrokerLayers()),
             checkpoint=_nothing,

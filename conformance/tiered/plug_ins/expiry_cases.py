@@ -69,6 +69,7 @@ def expires(segments: Sequence[Seg], **said: Any) -> Case:
             lineage=tuple(EpochEntry(*one) for one in said.get("lineage", ONE)),
             leader_epoch=said.get("epoch", 0),
             log_start_offset=said.get("start", 0),
+            local_log_start_offset=said.get("local_start", said.get("start", 0)),
             high_watermark=said.get("high_watermark", 99),
             local_only_bytes=said.get("local", 0),
             retention_ms=said.get("ms", -1),
@@ -175,6 +176,14 @@ EXPIRY_CASES: Mapping[str, Case] = MappingProxyType(
         ),
         "expire/of-a-later-leader": expires((Seg(1, 0, 9, state=0, leader=3, since=0),), epoch=2),
         "expire/deletion-goes-on": expires((Seg(1, 0, 9, state=2, leader=1),), epoch=2),
+        "expire/begun-by-another": expires(
+            (Seg(1, 0, 9, state=2), *THREE[1:]), epoch=2, local_start=25
+        ),
+        "expire/ended-by-another": expires(THREE[2:], epoch=2, local_start=25),
+        "expire/all-ended-by-another": expires((), epoch=2, local_start=25),
+        "expire/begun-and-still-here": expires(
+            (Seg(1, 0, 9, state=2), *THREE[1:]), epoch=2, local_start=0
+        ),
         "expire/unfinished-does-not-count": expires(
             (Seg(1, 0, 9, state=0, leader=1, since=NOW), *THREE[1:]), epoch=2, ms=10
         ),
