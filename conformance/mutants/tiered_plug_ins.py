@@ -182,6 +182,13 @@ MUTANTS = (
         why="of what is not known there is nothing",
     ),
     Mutant(
+        name="following-is-knowing",
+        decision="tiered-metadata-initialised",
+        replace=lambda target, applied_up_to: True,
+        rules=("TS-129",),
+        why="a manager answers once it follows the topic, and before it has read it",
+    ),
+    Mutant(
         name="marked-once-more",
         decision="tiered-partition-delete-transition",
         replace=_marked_again,

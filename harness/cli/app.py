@@ -352,6 +352,28 @@ def selfcheck(
 
 
 @app.command()
+def remote_metadata(
+    bootstrap: Annotated[str, typer.Option(metavar="HOST:PORT", help="Any broker of a cluster.")],
+    partition: Annotated[
+        int | None, typer.Option(min=0, help="Only this partition of the topic.")
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--property",
+            metavar="NAME=VALUE",
+            help="print.partition, print.message.offset, print.version,"
+            " print.all.event.value.fields (true), separator; repeatable.",
+        ),
+    ] = None,
+) -> int:
+    """Print what __remote_log_metadata says of remote segments, a line an event."""
+    from harness.cli.remote_metadata import run
+
+    return run(bootstrap, partition=partition, properties=setting or ())
+
+
+@app.command()
 def bench(
     rows: Annotated[list[str] | None, typer.Argument(help="Which rows; all if none.")] = None,
     as_json: Json = False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from aiokafka.record.default_records import DefaultRecordBatch  # type: ignore[import-untyped]
@@ -190,6 +190,20 @@ async def raw_records(
                 found.append((record.offset, record.key, record.value))
         data = data[batch_size(data) :]
     return found, int(one.high_watermark)
+
+
+async def raw_records_from(
+    client: RawClient, tp: TopicPartition, *, start: int = 0, timeout_s: float
+) -> AsyncIterator[tuple[int, bytes | None, bytes | None]]:
+    """The same of all records that are there, in as many fetches as it takes."""
+    at, end = start, start + 1
+    while at < end:
+        records, end = await raw_records(client, tp, offset=at, timeout_s=timeout_s)
+        if not records:
+            break
+        for one in records:
+            yield one
+        at = records[-1][0] + 1
 
 
 async def topic_configs(client: RawClient, name: str, *, timeout_s: float) -> dict[str, str]:

@@ -18,7 +18,7 @@ from harness.clients.admin import leadership
 from harness.clients.operations import TopicPartition
 from harness.clients.raw import RawClient
 from harness.clients.remote_metadata import KAFKA4, decode_record, kafka_id, metadata_partition
-from harness.clients.tier_requests import raw_records
+from harness.clients.tier_requests import raw_records_from
 from harness.clients.topic_admin import describe_topics
 from harness.deployments.deployment import Deployment, Row
 from harness.history.tier_tables import ENDS, EPOCHS, METADATA, OBJECTS
@@ -99,18 +99,13 @@ async def _records(on: Deployment, tp: TopicPartition, count: int, form: str) ->
     if seen.leader not in on.brokers:
         raise ConnectionError(f"{tp.topic}-{tp.partition} has no leader")
     client = RawClient(on.network, on.address(seen.leader))
-    rows: list[Row] = []
-    at, end = 0, 1
     try:
-        while at < end:
-            records, end = await raw_records(client, tp, offset=at, timeout_s=LOOK_S)
-            if not records:
-                break
-            rows += [_event(tp.partition, count, form, *record) for record in records]
-            at = records[-1][0] + 1
+        return [
+            _event(tp.partition, count, form, *record)
+            async for record in raw_records_from(client, tp, timeout_s=LOOK_S)
+        ]
     finally:
         client.abort()
-    return rows
 
 
 def _event(

@@ -74,7 +74,7 @@ def applied_before(floor: int, offset: int) -> bool:
     return offset < floor
 
 
-@decision("tiered-metadata-initialised")
+@decision("tiered-metadata-initialised", rules=("TS-129",))
 def initialised(target: int | None, applied_up_to: int) -> bool:
     """Whether everything is applied that was there when following began."""
     return target is not None and applied_up_to >= target

@@ -1,6 +1,6 @@
 -- Each request that began and was answered while the remote store was out of order, or while one object
 -- of it was damaged. `local_before` and `local_after`: the earliest local offset that a leader of the log named last before and first after it;
--- it only rises. `took_ms`: how long the answer took; `latest`: no later request of its kind was made to
+-- it only rises. `start_before`: the latest log start that was named before it. `took_ms`: how long the answer took; `latest`: no later request of its kind was made to
 -- the log in the same outage; `damaged`: the store works, and an object is not what was written.
 WITH outages AS (
   SELECT clock, fault, since, coalesce(until, 9223372036854775807) AS until,
@@ -31,10 +31,20 @@ known AS (
   FROM asked a
   JOIN starts s ON a.topic = s.topic AND a.partition = s.partition AND a.clock = s.clock
   GROUP BY a.op
+),
+begins AS (
+  SELECT a.op, max(coalesce(p.start_told, p.log_start_offset)) AS start_before
+  FROM asked a
+  JOIN part_answers p ON a.topic = p.topic AND a.partition = p.partition AND a.clock = p.clock
+    AND p.answered < a.began
+  WHERE a.f = 'fetch'
+  GROUP BY a.op
 )
 SELECT a.op, a.topic, a.partition, a.clock, a.node, a.f, a.type, a.error, a.began, a.answered AS ended,
   a.took_ms, a.fault, a.damaged, a.back = 1 AS latest, r.asked_offset, r.records, r.acks, r.asked_timestamp, r.high_watermark,
-  r.log_start_offset, k.local_before, k.local_after
+  r.log_start_offset, k.local_before, k.local_after,
+  coalesce(b.start_before, 0) AS start_before
 FROM asked a
 LEFT JOIN responses r ON a.op = r.op
 LEFT JOIN known k ON a.op = k.op
+LEFT JOIN begins b ON a.op = b.op

@@ -217,11 +217,17 @@ HISTORIES: dict[str, tuple[History, History]] = {
     ),
     "TS-061": (
         outage(fetch(5, **served())),
-        outage(fetch(4, **served())),
+        outage(fetch(4, **served()), fetch(99, "fail", error=OUT_OF_RANGE)),
     ),
     "TS-062": (
         outage(fetch(4, "fail", took_ms=20, error=STORAGE)),
-        outage(fetch(4, "fail", took_ms=520, error=STORAGE)),
+        [
+            *op("list_offsets", "ok", {"timestamp": -2}, error=0, offset=3),
+            *outage(
+                fetch(2, "fail", took_ms=2, error=OUT_OF_RANGE),
+                fetch(4, "fail", took_ms=520, error=STORAGE),
+            ),
+        ],
     ),
     "TS-063": (
         outage(op("create_topics", "info", error=None)),

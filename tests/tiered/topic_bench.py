@@ -13,15 +13,14 @@ from uuid import UUID
 
 from metadata_benches import Call
 
+from conformance.tiered.plug_ins.managers import beside
 from harness.clients.raw import RawClient
 from harness.deployments.plan import DeploymentPlan
 from harness.deployments.simulated_cluster import SimulatedCluster
 from harness.simulation.simulation import Simulation
 from reference_impl.log.checkpoints import read_file, replace_file
-from reference_impl.metadata.effective import BrokerLayers
 from reference_impl.metadata.image import Image, PartitionState, Topic
 from reference_impl.metrics.registry import Registry
-from reference_impl.partitions.catalog import StorageContext
 from reference_impl.ports import Ports
 from reference_impl.tiered.topic_client import METADATA_TOPIC, MetadataTopicClient
 from reference_impl.tiered.topic_metadata import TopicBasedMetadataManager
@@ -60,15 +59,12 @@ class TopicBench:
     async def _program(self, broker: int, ports: Ports) -> None:
         """Hold a manager, and do with it what the lab asks for."""
         self.metrics[broker] = Registry()
-        context = StorageContext(
-            ports=ports,
-            broker_id=broker,
-            cluster_id="c",
-            log_dir="d",
+        context = beside(
+            ports,
+            broker,
             image=self._images[broker],
-            layers=lambda: BrokerLayers(static={}),
             metrics=self.metrics[broker],
-            listening=lambda: self.cluster.address(broker),
+            at=lambda: self.cluster.address(broker),
         )
         manager = self.managers[broker] = TopicBasedMetadataManager(context)
         manager.configure(self.configs)

@@ -22,7 +22,11 @@ _FOLLOWS = "f = 'fetch_as_follower' AND replica >= 0 AND tiered AND log_start IS
 _MOVED = f"{_FOLLOWS} AND asked_offset >= log_start AND asked_offset < local_start"
 _NONE = "coalesce(records, 0) = 0"
 _REFUSED = "coalesce(error = 'INVALID_CONFIG', FALSE)"
-_ELSEWHERE = "('NOT_LEADER_OR_FOLLOWER', 'FENCED_LEADER_EPOCH', 'UNKNOWN_LEADER_EPOCH')"
+# What has nothing to do with where a record is; that an offset is in range is TS-005's.
+_ELSEWHERE = (
+    "('NOT_LEADER_OR_FOLLOWER', 'FENCED_LEADER_EPOCH', 'UNKNOWN_LEADER_EPOCH',"
+    " 'OFFSET_OUT_OF_RANGE')"
+)
 SLACK_MS = 1500  # of answers that are due at a deadline, on a busy machine
 WAITED_MS = 500  # remote.fetch.max.wait.ms
 
@@ -69,7 +73,9 @@ def awaited(what: str) -> Holds:
     )
 
 
-_REMOTE_READ = "f = 'fetch' AND asked_offset < local_before AND asked_offset >= 0"
+_REMOTE_READ = (
+    "f = 'fetch' AND asked_offset < local_before AND asked_offset >= greatest(start_before, 0)"
+)
 _STEADY = ("clean-election", "synced-data", "one-leader", "replica-up")
 
 RULES = (

@@ -1,6 +1,7 @@
 """The interfaces of both plug-ins, case by case: what each call comes to.
 
-A case is a name and an outcome (`conformance/tiered/plug_ins`). Plug-ins of other systems are
+A case is a name and an outcome (`conformance/tiered/plug_ins`); what its name begins with says on
+what it was played once more. Plug-ins of other systems are
 written in other languages and are not driven by themselves.
 """
 
@@ -15,10 +16,13 @@ from harness.rules import Depth, Holds, Rule
 
 STORAGE = "RemoteStorageManager"
 METADATA = "RemoteLogMetadataManager"
+ON_TOPIC, ON_S3 = "on-topic/", "on-s3/"
 
 
-def case_rule(cases: Mapping[str, str], **named: Any) -> Rule:
-    """A rule about cases, by the outcome that each of them has."""
+def case_rule(cases: Mapping[str, str], *, again: str = "", **named: Any) -> Rule:
+    """A rule about cases, by the outcome that each of them has, also where it is played `again`."""
+    if again:
+        cases = {**cases, **{f"{again}{case}": end for case, end in cases.items()}}
     due = " ".join(f"WHEN {_text(case)} THEN {_text(end)}" for case, end in cases.items())
     judge = Holds(
         table="ops",
@@ -72,6 +76,7 @@ RULES = (
         },
         id="TS-110",
         section=STORAGE,
+        again=ON_S3,
         lines=lines(658, 1404, 1455, 1474, 1475, 1480, 1484, (1486, 1488)),
         sentence="A copy is read whole with its five indexes, and replaces what was there.",
         decisions=("C-04", "C-23"),
@@ -93,6 +98,7 @@ RULES = (
         },
         id="TS-111",
         section=STORAGE,
+        again=ON_S3,
         lines=lines((1491, 1494), 1497, 1499, 1500, 1502, 1503, (1506, 1510), 1513, 1514)
         + lines(1516, 1517, (1519, 1521)),
         sentence="A segment is read from one position to another, both included, or to its end.",
@@ -103,6 +109,7 @@ RULES = (
         {"index/missing": "not found", "index/store-down": "failed"},
         id="TS-112",
         section=STORAGE,
+        again=ON_S3,
         lines=lines(1524, (1526, 1528), 1533, 1534, 1538, 1539),
         sentence="An index that is missing is told apart from a store that does not answer.",
         decisions=("C-04", "C-40"),
@@ -117,6 +124,7 @@ RULES = (
         },
         id="TS-113",
         section=STORAGE,
+        again=ON_S3,
         lines=lines(1404, 1545, 1546, 1548, 1549, 1557, 1559),
         sentence="A deletion takes all parts of a copy away, and succeeds where there are none.",
         decisions=("C-04",),
@@ -126,6 +134,7 @@ RULES = (
         {**_cells("segment", _TABLE), "segment/taken-back": "then -"},
         id="TS-120",
         section=METADATA,
+        again=ON_TOPIC,
         lines=lines(1875, 1876, (1894, 1896), 1948, 1949, 1954, 1955),
         sentence="A segment takes each transition of its life cycle, and no other.",
         decisions=("G-06", "G-07"),
@@ -139,6 +148,7 @@ RULES = (
         },
         id="TS-121",
         section=METADATA,
+        again=ON_TOPIC,
         lines=lines(1881, 1882, 1885, 1886, 1887, 1947, 1950, 1951),
         sentence="A segment is added as started, and updated to later states only.",
         decisions=("C-03", "G-07"),
@@ -148,6 +158,7 @@ RULES = (
         {"applied/own": "found", "applied/other-broker": "found"},
         id="TS-122",
         section=METADATA,
+        again=ON_TOPIC,
         lines=lines(1888, 1890, 1891, 1952, 2017),
         sentence="An event whose call has returned is in every later answer of that manager.",
         decisions=("C-18",),
@@ -157,6 +168,7 @@ RULES = (
         {**_cells("deletion", _DELETIONS), "deletion/unknown": "ok"},
         id="TS-123",
         section=METADATA,
+        again=ON_TOPIC,
         lines=lines(2015, 2016, 2019, 2020),
         sentence="The deletion of a partition takes each of its transitions, and no other.",
         decisions=("C-30", "G-06"),
@@ -170,6 +182,7 @@ RULES = (
         },
         id="TS-124",
         section=METADATA,
+        again=ON_TOPIC,
         lines=lines(769, 777),
         sentence="Of a partition that is marked for deletion no copy begins or is finished.",
         decisions=("C-30", "G-42"),
@@ -192,6 +205,7 @@ RULES = (
         },
         id="TS-125",
         section=METADATA,
+        again=ON_TOPIC,
         lines=lines(173, 769),
         sentence="A leader that was replaced ends its own copy, and begins and deletes nothing.",
         decisions=("C-36", "G-20"),
@@ -210,6 +224,7 @@ RULES = (
         },
         id="TS-126",
         section=METADATA,
+        again=ON_TOPIC,
         lines=lines((1958, 1960), (1968, 1971)),
         sentence="An offset is found in the finished segment that has it in the epoch asked for.",
         decisions=("C-15", "C-41"),
@@ -219,6 +234,7 @@ RULES = (
         {"highest/all": "14 24 24 34 -"},
         id="TS-127",
         section=METADATA,
+        again=ON_TOPIC,
         lines=(1985, 1986),
         sentence="The highest offset of an epoch is that of its finished segments.",
         decisions=("C-15",),
@@ -235,6 +251,7 @@ RULES = (
         },
         id="TS-128",
         section=METADATA,
+        again=ON_TOPIC,
         lines=lines(2023, (2025, 2027), 2031, 2032, (2035, 2039), 2045, 2046),
         sentence="Segments are listed by start offset, in any state until they are deleted.",
         decisions=("C-41",),
@@ -246,10 +263,12 @@ RULES = (
             "told/leads": "ok",
             "told/follows": "ok",
             "told/stopped": "not known",
+            "told/late": "found",
             "told/publishes-unknown": "not known, 0 published",
         },
         id="TS-129",
         section=METADATA,
+        again=ON_TOPIC,
         lines=lines(804, (2049, 2051), 2056, 2057, 2060, 2061, 2065),
         sentence="A manager answers for partitions of which its broker has a replica.",
         decisions=("C-33",),

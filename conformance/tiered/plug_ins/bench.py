@@ -13,15 +13,20 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from uuid import UUID
 
+from conformance.tiered.plug_ins.managers import ORDERS, InMemory, Managers
 from reference_impl.live.disk import FileDisk
 from reference_impl.log.decisions import EpochEntry
 from reference_impl.ports import Ports
 from reference_impl.ports.object_store import ObjectInfo, ObjectStore, StoreUnavailable
-from reference_impl.tiered.memory_metadata import MemoryMetadataManager, MemoryMetadataRegistry
-from reference_impl.tiered.metadata import EventDropped, MetadataUnavailable, NotInitialised
+from reference_impl.tiered.metadata import (
+    EventDropped,
+    MetadataUnavailable,
+    NotInitialised,
+    RemoteLogMetadataManager,
+)
 from reference_impl.tiered.object_storage import ObjectStorageManager
 from reference_impl.tiered.segments import (
     PartitionDeleteState,
@@ -38,7 +43,6 @@ from reference_impl.tiered.storage import (
     RemoteStorageException,
 )
 
-ORDERS = TopicIdPartition(UUID("00010203-0405-0607-0809-0a0b0c0d0e0f"), "orders", 0)
 STARTED_AT = 1000
 _NAMED: tuple[tuple[type[Exception], str], ...] = (
     (RemoteResourceNotFoundException, "not found"),
@@ -97,40 +101,41 @@ class FailingStore:
             raise StoreUnavailable("the store is out of order")
 
 
-class Bench:
-    """Everything of a case, made for it alone."""
+class MetadataBench:
+    """The metadata managers of a case, and what is published through that of broker 1."""
 
-    def __init__(self, store: ObjectStore, folder: Path) -> None:
-        self.store = FailingStore(store)
-        self.storage = ObjectStorageManager(cast(Ports, SimpleNamespace(object_store=self.store)))
-        self.registry = MemoryMetadataRegistry()
-        self.disk = FileDisk(folder)
-        self.folder = folder
-        self._managers: dict[int, MemoryMetadataManager] = {}
+    def __init__(self, managers: Managers) -> None:
+        self.partition = managers.partition
+        self.published = managers.published
+        self._of = managers.of
+        self._managers: dict[int, RemoteLogMetadataManager] = {}
 
-    def manager(self, broker: int = 1, *, told: bool = True) -> MemoryMetadataManager:
-        """The metadata manager of a broker that has a replica of the partition, if `told`."""
+    async def manager(self, broker: int = 1, *, told: bool = True) -> RemoteLogMetadataManager:
+        """The metadata manager of a broker; it has a replica of the partition, if `told`, and
+        knows then what is known of it."""
         if broker not in self._managers:
-            made = MemoryMetadataManager(self.registry, broker_id=broker)
-            self._managers[broker] = made
+            self._managers[broker] = self._of(broker)
             if told:
-                made.on_partition_leadership_changes([ORDERS], [])
+                await self.tell(self._managers[broker])
         return self._managers[broker]
 
-    async def parts(self) -> str:
-        """The names of the objects in the store, without what comes before them."""
-        found = await self.store.list()
-        return " ".join(sorted(one.key.rpartition("/")[2] for one in found))
+    async def tell(self, manager: RemoteLogMetadataManager, *, leads: bool = True) -> None:
+        """Its broker leads or follows the partition."""
+        sides = ([self.partition], []) if leads else ([], [self.partition])
+        manager.on_partition_leadership_changes(*sides)
+        await manager.caught_up(self.partition)
 
     # ── publishing ───────────────────────────────────────────────────────────────────────────────
 
     async def begins(self, number: int, **more: Any) -> None:
         """A copy begins."""
-        await self.manager().add_remote_log_segment_metadata(segment(number, **more))
+        manager = await self.manager()
+        await manager.add_remote_log_segment_metadata(segment(number, self.partition, **more))
 
     async def becomes(self, number: int, state: int, **more: Any) -> None:
         """A segment is in a later state."""
-        await self.manager().update_remote_log_segment_metadata(update(number, state, **more))
+        manager, event = await self.manager(), update(number, state, self.partition, **more)
+        await manager.update_remote_log_segment_metadata(event)
 
     async def copied(self, number: int, **more: Any) -> None:
         """A copy begins and is finished."""
@@ -139,24 +144,41 @@ class Bench:
 
     async def deletion(self, state: int) -> None:
         """The deletion of the partition has come so far."""
-        await self.manager().put_remote_partition_delete_metadata(
+        await (await self.manager()).put_remote_partition_delete_metadata(
             RemotePartitionDeleteMetadata(
-                partition=ORDERS,
+                partition=self.partition,
                 epoch=0,
                 event_timestamp_ms=STARTED_AT,
                 state=PartitionDeleteState(state),
             )
         )
 
-    def state_of(self, number: int) -> str:
+    async def state_of(self, number: int) -> str:
         """The state in which a segment is listed; `-` if it is not."""
-        listed = self.manager().list_remote_log_segments(ORDERS)
+        listed = (await self.manager()).list_remote_log_segments(self.partition)
         found = [one for one in listed if one.segment_id.id == UUID(int=number)]
         return str(int(found[0].state)) if found else "-"
 
 
+class Bench(MetadataBench):
+    """Everything of a case, made for it alone; its metadata is in memory."""
+
+    def __init__(self, store: ObjectStore, folder: Path) -> None:
+        super().__init__(InMemory())
+        self.store = FailingStore(store)
+        self.storage = ObjectStorageManager(cast(Ports, SimpleNamespace(object_store=self.store)))
+        self.disk = FileDisk(folder)
+        self.folder = folder
+
+    async def parts(self) -> str:
+        """The names of the objects in the store, without what comes before them."""
+        found = await self.store.list()
+        return " ".join(sorted(one.key.rpartition("/")[2] for one in found))
+
+
 def segment(
     number: int,
+    partition: TopicIdPartition = ORDERS,
     *,
     first: int = 0,
     last: int = 9,
@@ -168,7 +190,7 @@ def segment(
 ) -> RemoteLogSegmentMetadata:
     """What is known of a segment; ``number`` stands for its id."""
     return RemoteLogSegmentMetadata(
-        segment_id=RemoteLogSegmentId(ORDERS, UUID(int=number)),
+        segment_id=RemoteLogSegmentId(partition, UUID(int=number)),
         start_offset=first,
         end_offset=last,
         leader_epoch=epoch,
@@ -181,11 +203,16 @@ def segment(
 
 
 def update(
-    number: int, state: int, *, epoch: int = 0, at: int = STARTED_AT + 1
+    number: int,
+    state: int,
+    partition: TopicIdPartition = ORDERS,
+    *,
+    epoch: int = 0,
+    at: int = STARTED_AT + 1,
 ) -> RemoteLogSegmentMetadataUpdate:
     """A later state of a segment."""
     return RemoteLogSegmentMetadataUpdate(
-        segment_id=RemoteLogSegmentId(ORDERS, UUID(int=number)),
+        segment_id=RemoteLogSegmentId(partition, UUID(int=number)),
         leader_epoch=epoch,
         event_timestamp_ms=at,
         state=SegmentState(state),
@@ -205,6 +232,8 @@ def data_of(content: bytes, *, transactions: bytes | None = b"transactions") -> 
 
 
 Case = Callable[[Bench], Awaitable[str]]
+MetadataCase = Callable[[MetadataBench], Awaitable[str]]
+B = TypeVar("B", bound=MetadataBench)
 
 
 async def outcome(asked: Awaitable[object]) -> str:
@@ -216,7 +245,7 @@ async def outcome(asked: Awaitable[object]) -> str:
     return answer.decode() if isinstance(answer, bytes) else "ok"
 
 
-async def played(case: Case, bench: Bench) -> str:
+async def played(case: Callable[[B], Awaitable[str]], bench: B) -> str:
     """What a case came to; what breaks it is told by its name."""
     try:
         async with asyncio.timeout(20):

@@ -11,7 +11,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from conformance.tiered.plug_ins.bench import ORDERS, Bench, Case, segment
+from conformance.tiered.plug_ins.bench import Bench, Case, segment
+from conformance.tiered.plug_ins.managers import ORDERS
 from reference_impl.log.decisions import EpochEntry
 from reference_impl.tiered.decisions import (
     ExpiryView,
@@ -114,7 +115,7 @@ def copies(
             if one.state == 1:
                 await bench.becomes(one.number, 1, epoch=one.leader)
         entries = tuple(EpochEntry(*one) for one in lineage)
-        manager = bench.manager()
+        manager = await bench.manager()
         highest = highest_remote_offset(
             entries, lambda epoch: manager.highest_offset_for_epoch(ORDERS, epoch)
         )

@@ -10,7 +10,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from uuid import UUID
 
-from conformance.tiered.plug_ins.bench import ORDERS, Bench, Case, segment
+from conformance.tiered.plug_ins.bench import Bench, Case, segment
+from conformance.tiered.plug_ins.managers import ORDERS
 from reference_impl.log.decisions import EpochEntry
 from reference_impl.tiered.flat_file import COMMITTED_OFFSETS, FOLDER, MetadataFiles, file_name
 from reference_impl.tiered.formatter import RemoteLogMetadataFormatter

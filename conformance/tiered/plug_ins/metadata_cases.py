@@ -1,21 +1,24 @@
 """What a metadata manager is asked: every cell of its tables, look-ups over segments that overlap,
 events of leaders that were replaced.
 
-The manager is the one in memory, whose contract is that of the manager on the topic.
+All of them are played twice: on the manager in memory, and on the one on the topic.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from conformance.tiered.plug_ins.bench import ORDERS, Bench, Case, outcome, segment, update
+from conformance.tiered.plug_ins.bench import MetadataBench, MetadataCase, outcome, segment
+from reference_impl.tiered.metadata import NotInitialised
 
+BETWEEN_LOOKS_S = 0.001
 OFFSETS = (0, 9, 10, 14, 15, 19, 20, 21, 22, 24, 25, 29, 30, 34, 35)
 _WAYS = {"none": (), "0": (0,), "1": (0, 1), "2": (0, 1, 2), "3": (0, 1, 2, 3)}
 
 
-async def _event(bench: Bench, state: int, *, number: int = 1, epoch: int = 0) -> None:
+async def _event(bench: MetadataBench, state: int, *, number: int = 1, epoch: int = 0) -> None:
     if state == 0:
         await bench.begins(number, epoch=epoch)
     else:
@@ -25,39 +28,39 @@ async def _event(bench: Bench, state: int, *, number: int = 1, epoch: int = 0) -
 # ── the tables ───────────────────────────────────────────────────────────────────────────────────
 
 
-def _cell(before: str, after: int) -> Case:
-    async def case(bench: Bench) -> str:
+def _cell(before: str, after: int) -> MetadataCase:
+    async def case(bench: MetadataBench) -> str:
         for state in _WAYS[before]:
             await _event(bench, state)
         ended = await outcome(_event(bench, after))
-        return f"{ended}, then {bench.state_of(1)}"
+        return f"{ended}, then {await bench.state_of(1)}"
 
     return case
 
 
-async def _taken_back(bench: Bench) -> str:
+async def _taken_back(bench: MetadataBench) -> str:
     """A copy that was not finished is deleted."""
     await bench.begins(1)
     await bench.becomes(1, 2)
     await bench.becomes(1, 3)
-    return f"then {bench.state_of(1)}"
+    return f"then {await bench.state_of(1)}"
 
 
-def _deletion_cell(before: str, after: int) -> Case:
-    async def case(bench: Bench) -> str:
+def _deletion_cell(before: str, after: int) -> MetadataCase:
+    async def case(bench: MetadataBench) -> str:
         for state in range(-1 if before == "none" else int(before)):
             await bench.deletion(state)
         if before != "none":
             await bench.deletion(int(before))
         ended = await outcome(bench.deletion(after))
-        found = bench.manager().deletion_of(ORDERS)
+        found = (await bench.manager()).deletion_of(bench.partition)
         return f"{ended}, then {'-' if found is None else int(found.state)}"
 
     return case
 
 
-def _marked(deletion: int, after: int) -> Case:
-    async def case(bench: Bench) -> str:
+def _marked(deletion: int, after: int) -> MetadataCase:
+    async def case(bench: MetadataBench) -> str:
         await bench.begins(1)
         if after == 3:
             await bench.becomes(1, 2)
@@ -70,48 +73,49 @@ def _marked(deletion: int, after: int) -> Case:
     return case
 
 
-async def _added_late(bench: Bench) -> str:
+async def _added_late(bench: MetadataBench) -> str:
     return await outcome(bench.begins(1, state=1))
 
 
-async def _updated_to_started(bench: Bench) -> str:
+async def _updated_to_started(bench: MetadataBench) -> str:
     await bench.begins(1)
     return await outcome(bench.becomes(1, 0))
 
 
-async def _own_word(bench: Bench) -> str:
+async def _own_word(bench: MetadataBench) -> str:
     """A call that returned is in every answer of this manager."""
     await bench.copied(1)
-    found = bench.manager().remote_log_segment_metadata(ORDERS, 0, 5)
+    found = (await bench.manager()).remote_log_segment_metadata(bench.partition, 0, 5)
     return "found" if found is not None else "lost"
 
 
-async def _other_broker(bench: Bench) -> str:
+async def _other_broker(bench: MetadataBench) -> str:
     await bench.copied(1)
-    other = bench.manager(2)
-    await other.caught_up(ORDERS)
-    return "found" if other.remote_log_segment_metadata(ORDERS, 0, 5) is not None else "lost"
+    other = await bench.manager(2)
+    await other.caught_up(bench.partition)
+    found = other.remote_log_segment_metadata(bench.partition, 0, 5)
+    return "found" if found is not None else "lost"
 
 
 # ── leaders that were replaced ───────────────────────────────────────────────────────────────────
 
 
-async def _passed(bench: Bench) -> None:
+async def _passed(bench: MetadataBench) -> None:
     """A leader of epoch 5 has been heard of; segments 1 and 2 are of the leader of epoch 4."""
     await bench.begins(1, epoch=4)
     await bench.copied(2, first=10, last=19, epoch=4)
     await bench.begins(3, first=20, last=29, epoch=5)
 
 
-def _fenced(number: int, state: int, epoch: int, *before: tuple[int, int, int]) -> Case:
+def _fenced(number: int, state: int, epoch: int, *before: tuple[int, int, int]) -> MetadataCase:
     """An event of a segment in an epoch, after `_passed` and others (segment, state, epoch)."""
 
-    async def case(bench: Bench) -> str:
+    async def case(bench: MetadataBench) -> str:
         await _passed(bench)
         for one, reached, by in before:
             await bench.becomes(one, reached, epoch=by)
         ended = await outcome(_event(bench, state, number=number, epoch=epoch))
-        return f"{ended}, then {bench.state_of(number)}"
+        return f"{ended}, then {await bench.state_of(number)}"
 
     return case
 
@@ -119,7 +123,7 @@ def _fenced(number: int, state: int, epoch: int, *before: tuple[int, int, int]) 
 # ── look-ups ─────────────────────────────────────────────────────────────────────────────────────
 
 
-async def _lineages(bench: Bench) -> None:
+async def _lineages(bench: MetadataBench) -> None:
     """Offsets 20 to 34 were copied in two lineages; 30 to 39 are being copied; 0 to 9 twice, and
     one of these copies was deleted."""
     await bench.copied(1, last=9)
@@ -134,85 +138,100 @@ async def _lineages(bench: Bench) -> None:
     await bench.becomes(7, 2, epoch=3)
 
 
-def _found_in(epoch: int) -> Case:
-    async def case(bench: Bench) -> str:
+def _found_in(epoch: int) -> MetadataCase:
+    async def case(bench: MetadataBench) -> str:
         await _lineages(bench)
-        manager = bench.manager()
-        found = [manager.remote_log_segment_metadata(ORDERS, epoch, one) for one in OFFSETS]
+        manager, of = await bench.manager(), bench.partition
+        found = [manager.remote_log_segment_metadata(of, epoch, one) for one in OFFSETS]
         return " ".join("-" if one is None else str(one.segment_id.id.int) for one in found)
 
     return case
 
 
-async def _highest(bench: Bench) -> str:
+async def _highest(bench: MetadataBench) -> str:
     await _lineages(bench)
-    found = [bench.manager().highest_offset_for_epoch(ORDERS, one) for one in range(5)]
+    manager, of = await bench.manager(), bench.partition
+    found = [manager.highest_offset_for_epoch(of, one) for one in range(5)]
     return " ".join("-" if one is None else str(one) for one in found)
 
 
-def _listed(epoch: int | None) -> Case:
-    async def case(bench: Bench) -> str:
+def _listed(epoch: int | None) -> MetadataCase:
+    async def case(bench: MetadataBench) -> str:
         await _lineages(bench)
-        found = bench.manager().list_remote_log_segments(ORDERS, epoch)
+        found = (await bench.manager()).list_remote_log_segments(bench.partition, epoch)
         return " ".join(str(one.segment_id.id.int) for one in found)
 
     return case
 
 
-def _twice(first: tuple[int, int], second: tuple[int, int]) -> Case:
+def _twice(first: tuple[int, int], second: tuple[int, int]) -> MetadataCase:
     """Which of two finished copies of the same offsets is read: by number and time."""
 
-    async def case(bench: Bench) -> str:
+    async def case(bench: MetadataBench) -> str:
         for number, at in (first, second):
             await bench.copied(number, at=at)
-        found = bench.manager().remote_log_segment_metadata(ORDERS, 0, 5)
+        found = (await bench.manager()).remote_log_segment_metadata(bench.partition, 0, 5)
         return "-" if found is None else str(found.segment_id.id.int)
 
     return case
 
 
-async def _reaches_further(bench: Bench) -> str:
+async def _reaches_further(bench: MetadataBench) -> str:
     await bench.copied(1, last=12, at=1000)
     await bench.copied(2, last=9, at=9000)
-    found = bench.manager().remote_log_segment_metadata(ORDERS, 0, 5)
+    found = (await bench.manager()).remote_log_segment_metadata(bench.partition, 0, 5)
     return "-" if found is None else str(found.segment_id.id.int)
 
 
 # ── partitions that a broker has, and has not ────────────────────────────────────────────────────
 
 
-def _told(*, leads: bool | None, stops: bool = False, publishes: bool = False) -> Case:
-    async def case(bench: Bench) -> str:
+def _told(*, leads: bool | None, stops: bool = False, publishes: bool = False) -> MetadataCase:
+    async def case(bench: MetadataBench) -> str:
         await bench.copied(1)
-        manager = bench.manager(2, told=False)
+        manager = await bench.manager(2, told=False)
         if leads is not None:
-            sides = ([ORDERS], []) if leads else ([], [ORDERS])
-            manager.on_partition_leadership_changes(*sides)
+            await bench.tell(manager, leads=leads)
         if stops:
-            manager.on_stop_partitions([ORDERS])
-        before = len(bench.registry.events)
+            manager.on_stop_partitions([bench.partition])
+        before = await bench.published()
         if publishes:
-            ended = await outcome(manager.add_remote_log_segment_metadata(segment(2, first=10)))
-            return f"{ended}, {len(bench.registry.events) - before} published"
+            event = segment(2, bench.partition, first=10)
+            ended = await outcome(manager.add_remote_log_segment_metadata(event))
+            return f"{ended}, {await bench.published() - before} published"
 
         async def looks() -> None:
-            manager.list_remote_log_segments(ORDERS)
+            manager.list_remote_log_segments(bench.partition)
 
         return await outcome(looks())
 
     return case
 
 
-async def _deletion_unknown(bench: Bench) -> str:
+async def _told_late(bench: MetadataBench) -> str:
+    """Looked up as soon as it can be by a manager that is told of the partition after the event."""
+    await bench.copied(1)
+    manager = await bench.manager(2, told=False)
+    manager.on_partition_leadership_changes([bench.partition], [])
+    while True:
+        try:
+            found = manager.remote_log_segment_metadata(bench.partition, 0, 5)
+        except NotInitialised:
+            await asyncio.sleep(BETWEEN_LOOKS_S)
+        else:
+            return "found" if found is not None else "lost"
+
+
+async def _deletion_unknown(bench: MetadataBench) -> str:
     """The deletion of a partition of which nothing is known is taken all the same."""
     return await outcome(bench.deletion(0))
 
 
-async def _unknown_update(bench: Bench) -> str:
-    return await outcome(bench.manager().update_remote_log_segment_metadata(update(9, 1)))
+async def _unknown_update(bench: MetadataBench) -> str:
+    return await outcome(bench.becomes(9, 1))
 
 
-def _tables() -> Iterator[tuple[str, Case]]:
+def _tables() -> Iterator[tuple[str, MetadataCase]]:
     for before in _WAYS:
         for after in range(4):
             yield f"segment/{before}-{after}", _cell(before, after)
@@ -227,7 +246,7 @@ def _tables() -> Iterator[tuple[str, Case]]:
         yield f"list/{epoch}", _listed(epoch)
 
 
-METADATA_CASES: Mapping[str, Case] = MappingProxyType(
+METADATA_CASES: Mapping[str, MetadataCase] = MappingProxyType(
     {
         **dict(_tables()),
         "segment/taken-back": _taken_back,
@@ -258,6 +277,7 @@ METADATA_CASES: Mapping[str, Case] = MappingProxyType(
         "told/leads": _told(leads=True),
         "told/follows": _told(leads=False),
         "told/stopped": _told(leads=True, stops=True),
+        "told/late": _told_late,
         "told/publishes-unknown": _told(leads=None, publishes=True),
     }
 )

@@ -13,7 +13,8 @@ from random import Random
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, cast
 
-from conformance.tiered.plug_ins.bench import ORDERS, Bench, Case
+from conformance.tiered.plug_ins.bench import Bench, Case
+from conformance.tiered.plug_ins.managers import ORDERS
 from reference_impl.kafka.batches import header
 from reference_impl.kafka.errors import KafkaError
 from reference_impl.kafka.records import build_batch
@@ -104,14 +105,14 @@ async def _copy(bench: Bench, copied: Copied, leaders: Lineage, *, finished: boo
         "at": 1000 + number,
     }
     await bench.begins(number, **about)
-    listed = bench.manager().list_remote_log_segments(ORDERS)
+    listed = (await bench.manager()).list_remote_log_segments(ORDERS)
     metadata = next(one for one in listed if one.segment_id.id.int == number)
     await bench.storage.copy_log_segment_data(metadata, data)
     if finished:
         await bench.becomes(number, 1, epoch=about["epoch"], at=2000 + number)
 
 
-def _aux(bench: Bench) -> AuxiliaryState:
+async def _aux(bench: Bench) -> AuxiliaryState:
     clock = SimpleNamespace(monotonic_ns=lambda: 0, now_ms=lambda: 0, sleep=asyncio.sleep)
     ports = SimpleNamespace(clock=clock, rng=Random(1), log=lambda *_, **__: None)
 
@@ -121,7 +122,7 @@ def _aux(bench: Bench) -> AuxiliaryState:
     tier = Tier(
         ports=cast(Ports, ports),
         storage=bench.storage,
-        metadata=bench.manager(),
+        metadata=await bench.manager(),
         meters=cast(TieredMeters, SimpleNamespace(gauge=lambda *_: None)),
         settings=TieredSettings,
         topics=lambda: cast(TopicSettings, None),
@@ -152,7 +153,7 @@ def rebuilt(
         for one in copies:
             await _copy(bench, one, lineage, finished=one[0] not in unfinished)
         leader = _Leader(lineage, elo)
-        aux, start = _aux(bench), await leader.start(log_start)
+        aux, start = await _aux(bench), await leader.start(log_start)
         try:
             if own is not None:
                 known = LeadersStart(

@@ -23,6 +23,7 @@ from harness.differential.sequences import (
     replicated,
     replicated_admin,
     replicated_transactions,
+    tiered,
     topics,
     transactions,
     transactions_looks,
@@ -57,6 +58,7 @@ GROUPS = (
     transactions_markers,
     transactions_looks,
     replicated_transactions,
+    tiered,
 )
 
 

@@ -34,7 +34,7 @@ def _resource(kind: int, name: Any, keys: list[str] | None) -> dict[str, Any]:
     return {"resource_type": kind, "resource_name": name, "configuration_keys": keys}
 
 
-def _alter(*resources: dict[str, Any], version: int = 1, **more: Any) -> Step:
+def altered(*resources: dict[str, Any], version: int = 1, **more: Any) -> Step:
     return Step(
         api="incremental_alter_configs",
         version=version,
@@ -42,10 +42,10 @@ def _alter(*resources: dict[str, Any], version: int = 1, **more: Any) -> Step:
     )
 
 
-def _changes(*changes: tuple[str, int, str | None], topic: str = "a") -> dict[str, Any]:
+def changes(*said: tuple[str, int, str | None], topic: str = "a") -> dict[str, Any]:
     configs = [
         {"name": name, "config_operation": operation, "value": value}
-        for name, operation, value in changes
+        for name, operation, value in said
     ]
     return config_resource(topic, configs=configs)
 
@@ -139,15 +139,15 @@ CHANGING = (
             f"set_and_delete_version_{version}",
             "set, set again, delete, delete again",
             made("a"),
-            _alter(_changes(("retention.ms", SET, "5000")), version=version),
+            altered(changes(("retention.ms", SET, "5000")), version=version),
             config_is("a", "retention.ms", "5000"),
             described("a", "retention.ms", include_synonyms=True),
-            _alter(_changes(("retention.ms", SET, "6000")), version=version),
+            altered(changes(("retention.ms", SET, "6000")), version=version),
             config_is("a", "retention.ms", "6000"),
-            _alter(_changes(("retention.ms", DELETE, None)), version=version),
+            altered(changes(("retention.ms", DELETE, None)), version=version),
             config_is("a", "retention.ms", "604800000"),
             described("a", "retention.ms", include_synonyms=True),
-            _alter(_changes(("retention.ms", DELETE, None)), version=version),
+            altered(changes(("retention.ms", DELETE, None)), version=version),
         )
         for version in (0, 1)
     ),
@@ -155,46 +155,46 @@ CHANGING = (
         "append_and_subtract",
         "lists grow and shrink",
         made("a"),
-        _alter(_changes(("cleanup.policy", APPEND, "compact"))),
+        altered(changes(("cleanup.policy", APPEND, "compact"))),
         config_is("a", "cleanup.policy", "delete,compact"),
         described("a", "cleanup.policy"),
-        _alter(_changes(("cleanup.policy", APPEND, "compact"))),
-        _alter(_changes(("cleanup.policy", SUBTRACT, "delete"))),
+        altered(changes(("cleanup.policy", APPEND, "compact"))),
+        altered(changes(("cleanup.policy", SUBTRACT, "delete"))),
         config_is("a", "cleanup.policy", "compact"),
         described("a", "cleanup.policy"),
-        _alter(_changes(("cleanup.policy", SUBTRACT, "delete"))),
-        _alter(_changes(("cleanup.policy", SUBTRACT, "compact"))),
-        _alter(_changes(("retention.ms", APPEND, "5"))),
-        _alter(_changes(("retention.ms", SUBTRACT, "5"))),
+        altered(changes(("cleanup.policy", SUBTRACT, "delete"))),
+        altered(changes(("cleanup.policy", SUBTRACT, "compact"))),
+        altered(changes(("retention.ms", APPEND, "5"))),
+        altered(changes(("retention.ms", SUBTRACT, "5"))),
     ),
     _story(
         "append_throttled_replicas",
         "a list without a default",
         made("a"),
-        _alter(_changes(("leader.replication.throttled.replicas", APPEND, "0:1"))),
+        altered(changes(("leader.replication.throttled.replicas", APPEND, "0:1"))),
         config_is("a", "leader.replication.throttled.replicas", "0:1"),
-        _alter(_changes(("leader.replication.throttled.replicas", APPEND, "1:1,2:1"))),
+        altered(changes(("leader.replication.throttled.replicas", APPEND, "1:1,2:1"))),
         config_is("a", "leader.replication.throttled.replicas", "0:1,1:1,2:1"),
-        _alter(_changes(("leader.replication.throttled.replicas", SUBTRACT, "1:1"))),
+        altered(changes(("leader.replication.throttled.replicas", SUBTRACT, "1:1"))),
         config_is("a", "leader.replication.throttled.replicas", "0:1,2:1"),
         described("a", "leader.replication.throttled.replicas"),
-        _alter(_changes(("leader.replication.throttled.replicas", SET, "nonsense"))),
+        altered(changes(("leader.replication.throttled.replicas", SET, "nonsense"))),
     ),
     _story(
         "validate_only",
         "checked and not changed",
         made("a"),
-        _alter(_changes(("segment.ms", SET, "5000")), validate_only=True),
-        _alter(_changes(("segment.ms", SET, "soon")), validate_only=True),
+        altered(changes(("segment.ms", SET, "5000")), validate_only=True),
+        altered(changes(("segment.ms", SET, "soon")), validate_only=True),
         described("a", "segment.ms"),
     ),
     _story(
         "several_at_once",
         "each resource for itself, all changes of one together",
         made("a", "b"),
-        _alter(
-            _changes(("segment.ms", SET, "5000"), ("flush.ms", SET, "7"), topic="a"),
-            _changes(("segment.ms", SET, "soon"), ("flush.ms", SET, "7"), topic="b"),
+        altered(
+            changes(("segment.ms", SET, "5000"), ("flush.ms", SET, "7"), topic="a"),
+            changes(("segment.ms", SET, "soon"), ("flush.ms", SET, "7"), topic="b"),
         ),
         config_is("a", "segment.ms", "5000"),
         described("a", "segment.ms", "flush.ms"),
@@ -243,7 +243,7 @@ CHANGING_WRONGLY = (
         "values at and beyond what each config takes, checked only",
         made("a"),
         *(
-            _alter(_changes((name, SET, value)), validate_only=True)
+            altered(changes((name, SET, value)), validate_only=True)
             for name, some in TRIED_VALUES.items()
             for value in some
         ),
@@ -252,43 +252,43 @@ CHANGING_WRONGLY = (
         "change_wrongly",
         "operations, names and resources that cannot be",
         made("a"),
-        _alter(_changes(("retention.ms", 9, "5"))),
-        _alter(_changes(("", SET, "5"))),
-        _alter(_changes(("retention.ms", SET, "5"), ("retention.ms", SET, "6"))),
-        _alter(_changes(("retention.ms", SET, "5"), ("retention.ms", DELETE, None))),
-        _alter(_changes(("retention.ms", SET, "5"), topic="missing")),
-        _alter(_changes(("no.such.config", DELETE, None))),
-        _alter(_changes()),
-        _alter(),
-        _alter(
-            _changes(("retention.ms", SET, "5")),
-            _changes(("retention.ms", SET, "5")),
+        altered(changes(("retention.ms", 9, "5"))),
+        altered(changes(("", SET, "5"))),
+        altered(changes(("retention.ms", SET, "5"), ("retention.ms", SET, "6"))),
+        altered(changes(("retention.ms", SET, "5"), ("retention.ms", DELETE, None))),
+        altered(changes(("retention.ms", SET, "5"), topic="missing")),
+        altered(changes(("no.such.config", DELETE, None))),
+        altered(changes()),
+        altered(),
+        altered(
+            changes(("retention.ms", SET, "5")),
+            changes(("retention.ms", SET, "5")),
         ),
-        _alter({"resource_type": TOPIC, "resource_name": "", "configs": []}),
-        _alter({"resource_type": 0, "resource_name": "x", "configs": []}),
-        _alter({"resource_type": 99, "resource_name": "x", "configs": []}),
-        _alter({"resource_type": BROKER, "resource_name": "99", "configs": []}),
-        _alter({"resource_type": BROKER, "resource_name": "one", "configs": []}),
+        altered({"resource_type": TOPIC, "resource_name": "", "configs": []}),
+        altered({"resource_type": 0, "resource_name": "x", "configs": []}),
+        altered({"resource_type": 99, "resource_name": "x", "configs": []}),
+        altered({"resource_type": BROKER, "resource_name": "99", "configs": []}),
+        altered({"resource_type": BROKER, "resource_name": "one", "configs": []}),
         described("a", "retention.ms"),
     ),
     _story(
         "unknown_operation_among_others",
         "an operation that is not known spoils the whole request",
         made("a", "b"),
-        *(_alter(_changes(("retention.ms", UNKNOWN, "5"), other)) for other in OTHER_CHANGES),
-        *(_alter(_changes(other, ("retention.ms", UNKNOWN, "5"))) for other in OTHER_CHANGES),
-        _alter(_changes(("no.such.config", UNKNOWN, "5"))),
-        _alter(_changes(("retention.ms", UNKNOWN, None))),
-        _alter(_changes(("retention.ms", UNKNOWN, "5"), ("retention.ms", SET, "5"))),
-        _alter(_changes(("retention.ms", UNKNOWN, "5"), topic="missing")),
-        _alter(_changes(("retention.ms", UNKNOWN, "5")), validate_only=True),
-        _alter(
-            _changes(("retention.ms", UNKNOWN, "5"), topic="a"),
-            _changes(("retention.ms", SET, "5"), topic="b"),
+        *(altered(changes(("retention.ms", UNKNOWN, "5"), other)) for other in OTHER_CHANGES),
+        *(altered(changes(other, ("retention.ms", UNKNOWN, "5"))) for other in OTHER_CHANGES),
+        altered(changes(("no.such.config", UNKNOWN, "5"))),
+        altered(changes(("retention.ms", UNKNOWN, None))),
+        altered(changes(("retention.ms", UNKNOWN, "5"), ("retention.ms", SET, "5"))),
+        altered(changes(("retention.ms", UNKNOWN, "5"), topic="missing")),
+        altered(changes(("retention.ms", UNKNOWN, "5")), validate_only=True),
+        altered(
+            changes(("retention.ms", UNKNOWN, "5"), topic="a"),
+            changes(("retention.ms", SET, "5"), topic="b"),
         ),
-        _alter(
-            _changes(("retention.ms", SET, "soon"), topic="a"),
-            _changes(("retention.ms", UNKNOWN, "5"), topic="b"),
+        altered(
+            changes(("retention.ms", SET, "soon"), topic="a"),
+            changes(("retention.ms", UNKNOWN, "5"), topic="b"),
         ),
         described("a", "retention.ms"),
         described("b", "retention.ms"),
@@ -296,15 +296,15 @@ CHANGING_WRONGLY = (
     _story(
         "change_read_only_broker_config",
         "what a running broker cannot change",
-        _alter(
+        altered(
             {"resource_type": BROKER, "resource_name": "$broker:0", "configs": [NODE_ID_CHANGE]},
             validate_only=True,
         ),
-        _alter(
+        altered(
             {"resource_type": BROKER, "resource_name": "", "configs": [NODE_ID_CHANGE]},
             validate_only=True,
         ),
-        _alter(
+        altered(
             {
                 "resource_type": BROKER,
                 "resource_name": "$broker:0",

@@ -23,7 +23,7 @@ def _story(name: str, about: str, *steps: Step) -> RequestSequence:
     return RequestSequence(name=f"offsets/{name}", about=about, steps=steps)
 
 
-def _deleted(
+def deleted(
     *offsets: int, topic: str = "a", version: int = 2, partition: int = 0
 ) -> tuple[Step, ...]:
     return tuple(
@@ -44,7 +44,7 @@ def _deleted(
     )
 
 
-def _epochs(
+def epoch_ends(
     *epochs: int, version: int = 4, partition: int = 0, topic: str = "a", **more: Any
 ) -> tuple[Step, ...]:
     return tuple(
@@ -107,9 +107,9 @@ LISTING = (
         "records below the log start are not found",
         made("a"),
         *_three_batches(),
-        *_deleted(1),
+        *deleted(1),
         *list_offsets(T0, T0 + 5, T0 + 15, EARLIEST, LATEST, MAX_TIMESTAMP, EARLIEST_LOCAL),
-        *_deleted(-1),
+        *deleted(-1),
         *list_offsets(T0, EARLIEST, LATEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED),
     ),
     _story(
@@ -224,9 +224,9 @@ LEADER_EPOCHS = (
             f"leader_epoch_version_{version}",
             "where an epoch ended: the current one, later ones, none",
             made("a"),
-            *_epochs(0, 1, version=version),
+            *epoch_ends(0, 1, version=version),
             produce(batch("x", "y")),
-            *_epochs(0, 1, -1, -2, 99, version=version),
+            *epoch_ends(0, 1, -1, -2, 99, version=version),
         )
         for version in (2, 3, 4)
     ),
@@ -238,16 +238,16 @@ LEADER_EPOCHS = (
         *(
             step
             for believed in (-1, 0, 1, -2)
-            for step in _epochs(0, current_leader_epoch=believed)
+            for step in epoch_ends(0, current_leader_epoch=believed)
         ),
     ),
     _story(
         "leader_epoch_unknown_places",
         "topics and partitions that are not there",
         made("a"),
-        *_epochs(0, partition=4),
-        *_epochs(0, topic="missing"),
-        *_epochs(0, topic="missing", version=2),
+        *epoch_ends(0, partition=4),
+        *epoch_ends(0, topic="missing"),
+        *epoch_ends(0, topic="missing", version=2),
         Step(api="offset_for_leader_epoch", version=4, fields={"replica_id": -1}),
         Step(
             api="offset_for_leader_epoch",
@@ -265,8 +265,8 @@ LEADER_EPOCHS = (
         "an epoch whose records are gone",
         made("a"),
         produce(batch("x", "y")),
-        *_deleted(-1),
-        *_epochs(0, 1),
+        *deleted(-1),
+        *epoch_ends(0, 1),
     ),
 )
 
@@ -278,8 +278,8 @@ DELETING = (
             "up to an offset, up to the end",
             made("a"),
             produce(batch("x", "y", "z")),
-            *_deleted(1, version=version),
-            *_deleted(-1, version=version),
+            *deleted(1, version=version),
+            *deleted(-1, version=version),
             fetch(fetched(offset=3)),
         )
         for version in (0, 1, 2)
@@ -289,7 +289,7 @@ DELETING = (
         "what is behind the end, before the start, negative",
         made("a"),
         produce(batch("x", "y", "z")),
-        *_deleted(4, -2, 2**62, 0, 2, 1, 2, 3, 3, 4),
+        *deleted(4, -2, 2**62, 0, 2, 1, 2, 3, 3, 4),
         *list_offsets(EARLIEST, LATEST),
         produce(batch("w")),
         fetch(fetched(offset=3)),
@@ -298,14 +298,14 @@ DELETING = (
         "delete_records_of_empty_log",
         "nothing to delete",
         made("a"),
-        *_deleted(0, -1, 1),
+        *deleted(0, -1, 1),
     ),
     _story(
         "delete_records_inside_a_batch",
         "a batch stays readable from the new start on",
         made("a"),
         produce(batch("a", "b", "c")),
-        *_deleted(2),
+        *deleted(2),
         fetch(fetched(offset=2)),
         fetch(fetched(offset=1)),
         *list_offsets(EARLIEST, T0),
@@ -314,9 +314,9 @@ DELETING = (
         "delete_records_unknown_places",
         "topics and partitions that are not there",
         made("a"),
-        *_deleted(0, partition=5),
-        *_deleted(0, partition=-1),
-        *_deleted(0, topic="missing"),
+        *deleted(0, partition=5),
+        *deleted(0, partition=-1),
+        *deleted(0, topic="missing"),
         Step(api="delete_records", version=2, fields={"timeout": 5000}),
     ),
     _story(
@@ -324,10 +324,10 @@ DELETING = (
         "a topic that only compacts does not let go of records by offset",
         made("a", configs={"cleanup.policy": "compact"}),
         produce(batch(record("x", key="k"))),
-        *_deleted(1, -1),
+        *deleted(1, -1),
         made("b", configs={"cleanup.policy": "compact,delete"}),
         produce(batch(record("x", key="k")), topic="b"),
-        *_deleted(1, topic="b"),
+        *deleted(1, topic="b"),
     ),
     _story(
         "delete_records_of_internal_topic",
