@@ -187,8 +187,9 @@ def remarks(conclusion: Conclusion) -> list[tuple[str, str]]:
 
 def _rate(rate: DetectionRate) -> str:
     """What a run like this is known to detect."""
-    of = f"{rate.percent} % of {rate.of} known breakages"
-    return f"{rate.profile}: {of}, {SAID.get(rate.levers, rate.levers)} ({rate.world})"
+    of = f"{rate.percent} % of {rate.of:,} known breakages"
+    drawn = f", drawn from {rate.population:,}" if rate.sample else ""
+    return f"{rate.profile}: {of}{drawn}, {SAID.get(rate.levers, rate.levers)} ({rate.world})"
 
 
 def _by_reason(skipped: Mapping[str, str]) -> Iterator[str]:
