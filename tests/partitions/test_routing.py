@@ -152,6 +152,7 @@ def test_readers_are_refused_by_epoch_role_and_membership(
         (30, WITH_WAL, CONSUMER, Serve(WAL, 40)),
         (30, WITH_WAL, FOLLOWER, Empty()),
         (29, WITH_WAL, FOLLOWER, Serve(ENDED, 30)),
+        (30, (ENDED, MATERIALISED, WAL), FOLLOWER, Serve(MATERIALISED, 35)),
         (30, (ENDED, UNKNOWN), CONSUMER, Refresh(RegionKind.WAL)),
         (60, (ENDED, UNKNOWN), CONSUMER, Refresh(RegionKind.WAL)),  # where it ends is not known
         (29, (ENDED, UNKNOWN), CONSUMER, Serve(ENDED, 30)),
