@@ -6,14 +6,16 @@ import io
 import os
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
 from conformance.catalogue import CATALOGUE
 from harness.cli.progress import Stage
+from harness.history.plan import DetectionRate
 from harness.rules import Judged, Judgement, RuleResult, Verdict
 from reports.plain import hiding
-from reports.terminal import Where, details, paragraph_text, width, wrapped
+from reports.terminal import Where, details, paragraph_text, rate_told, width, wrapped
 
 WHERE = Where(evidence="runs/1/history.jsonl", repeat="./tidemark replay 1 --rule")
 WORDS = "word " * 60
@@ -44,6 +46,17 @@ def told(judged: list[Judged]) -> str:
 def test_lines_have_80_columns_where_there_is_no_terminal() -> None:
     assert width() == 80
     assert max(map(len, wrapped("seen  ", WORDS))) <= 80
+
+
+def test_a_rate_says_from_how_many_breakages_a_sample_was_drawn() -> None:
+    told = {"profile": "classic", "world": "sim", "levers": "process-hook-and-cuts"}
+    rate = DetectionRate(**told, detected=1570, of=1830, population=2380, sample=2040)
+    assert rate_told(rate) == (
+        "classic: 85 % of 1,830 known breakages, drawn from 2,380,"
+        " with a process hook and cuts (sim)"
+    )
+    assert "drawn" not in rate_told(replace(rate, sample=0))
+    assert max(map(len, wrapped("detects    ", rate_told(rate)))) <= 80
 
 
 @pytest.mark.usefixtures("at_a_terminal")
