@@ -83,7 +83,7 @@ def run(options: Options) -> int:
     rates = [one for offer in offers for one in rates_of(offer, results, argued, options)]
     if options.as_json:
         print(json.dumps(document(mutants, results, rates, argued), indent=1))
-    for text in lines(mutants, results, rates, argued):
+    for text in lines(mutants, results, rates, argued, whole=options.is_whole):
         stage.say(text)
     if options.record:
         write_rates(rates)

@@ -44,8 +44,10 @@ def lines(
     results: Sequence[Result],
     rates: Sequence[Rate],
     argued: Mapping[str, Survivor],
+    *,
+    whole: bool = True,
 ) -> Iterator[str]:
-    """Everything, for people: profile by profile, then the rates."""
+    """Everything, for people: profile by profile, then the rates, of `whole` profiles with bars."""
     for profile in dict.fromkeys(one.profile for one in results):
         own = [one for one in results if one.profile == profile]
         yield ""
@@ -57,20 +59,22 @@ def lines(
             yield f"! {one.mutant}  is argued away, and {' '.join(one.rules)} sees it"
     yield ""
     for rate in rates:
-        yield from wrapped(f"{rate.profile}, {rate.kind}: ", _told(rate))
+        yield from wrapped(
+            f"{rate.profile}, {rate.kind}: ", _told(rate, rate.bar if whole else None)
+        )
     left = [one for one in counting(results, argued) if one.outcome != DETECTED]
     if left:
         again = reference(mutants[left[0].mutant])
         yield f"repeat: {called_as()} certify --world sim --engine inline --mutant '{again}'"
 
 
-def _told(rate: Rate) -> str:
+def _told(rate: Rate, bar: int | None) -> str:
     """A rate in words."""
     drawn = f", {rate.sample:,} drawn from {rate.population:,}" if rate.sample else ""
-    bar = "" if rate.bar is None else f"; its bar is {rate.bar} %"
+    held_to = "" if bar is None else f"; its bar is {bar} %"
     return (
         f"detects {rate.percent} % of {rate.mutants:,} known breakages"
-        f" ({rate.argued_away:,} argued away{drawn}){bar}"
+        f" ({rate.argued_away:,} argued away{drawn}){held_to}"
     )
 
 
