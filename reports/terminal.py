@@ -181,16 +181,17 @@ def remarks(conclusion: Conclusion) -> list[tuple[str, str]]:
     listed += [("unexamined", f"{name}: {why}") for name, why in conclusion.not_examined.items()]
     listed += [("not tried", text) for text in _by_reason(conclusion.faults.not_tried)]
     listed += [("not landed", name) for name in conclusion.faults.missed]
-    listed += [("detects", _rate(one)) for one in conclusion.detection]
+    listed += [("detects", rate_told(one)) for one in conclusion.detection]
     listed += [("waived", f"{rule} {words}") for rule, words in conclusion.waived.items()]
     listed += [("stale", text) for text in conclusion.stale]
     return listed
 
 
-def _rate(rate: DetectionRate) -> str:
+def rate_told(rate: DetectionRate) -> str:
     """What a run like this is known to detect."""
-    of = f"{rate.percent} % of {rate.of} known breakages"
-    return f"{rate.profile}: {of}, {SAID.get(rate.levers, rate.levers)} ({rate.world})"
+    of = f"{rate.percent} % of {rate.of:,} known breakages"
+    drawn = f", drawn from {rate.population:,}" if rate.sample else ""
+    return f"{rate.profile}: {of}{drawn}, {SAID.get(rate.levers, rate.levers)} ({rate.world})"
 
 
 def _by_reason(skipped: Mapping[str, str]) -> Iterator[str]:

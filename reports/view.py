@@ -35,6 +35,18 @@ class DetectionRow:
     levers: str
     mutants: int
     detected: int
+    population: int = 0
+    sample: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreachedRow:
+    """Mutants of a decision that the default run of a profile never reaches."""
+
+    profile: str
+    area: str
+    decision: str
+    mutants: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +58,7 @@ class Background:
 
     mutants: tuple[MutantSeen, ...] = ()
     detection: tuple[DetectionRow, ...] = ()
+    unreached: tuple[UnreachedRow, ...] = ()
     coverage: Mapping[str, DocumentMap] = field(default_factory=dict)
     quotes: Mapping[str, str] = field(default_factory=dict)
     published: Mapping[str, str] = field(default_factory=dict)

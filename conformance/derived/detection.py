@@ -24,6 +24,7 @@ from conformance.derived.kept import Kept
 from conformance.derived.plays import Play, likeliest_first, plays_of
 from conformance.derived.work import Told, die_with_parent, play_and_judge
 from conformance.profiles import find_profile, profile_of
+from conformance.profiles.profile import Profile
 from harness.errors import LabBroken
 from harness.scratch import ScratchFolder
 from reference_impl.decisions import Mutant, decisions
@@ -41,6 +42,7 @@ class Result:
     mutant: str
     decision: str
     outcome: str
+    profile: str = ""
     rules: tuple[str, ...] = ()
     play: str = ""
     detail: str = ""
@@ -48,8 +50,9 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """How a plan is measured."""
+    """How the plan of a profile is measured; where none is named, that of each mutant's own."""
 
+    profile: str = ""
     by: str
     world: str
     levers: str
@@ -62,13 +65,19 @@ def measure(
     mutants: Mapping[str, AnyMutant],
     how: Measurement,
     progress: Progress = lambda text: None,
+    say: Progress = lambda text: None,
 ) -> list[Result]:
-    """Every mutant's result, in the order in which they were given."""
+    """Every mutant's result, in the order in which they were given.
+
+    `progress` hears of each of them; `say` after each turn, in which every mutant that nothing has
+    shown yet is played what is likeliest for it next.
+    """
     kept = Kept(how.kept)
     plays = {ref: _plays(mutant, how, kept) for ref, mutant in mutants.items()}
     told: dict[str, dict[Play, Told]] = {ref: {} for ref in mutants}
     with ScratchFolder("derived") as folder, _Pool(how.workers, folder, kept) as pool:
-        for turn in range(max(map(len, plays.values()), default=0)):
+        turns = max(map(len, plays.values()), default=0)
+        for turn in range(turns):
             asked: dict[Play, dict[str, AnyMutant]] = {}
             for ref, mutant in mutants.items():
                 if turn < len(plays[ref]) and not _decided(told[ref]):
@@ -76,13 +85,25 @@ def measure(
             total = sum(map(len, asked.values()))
             for done, (play, ref, one) in enumerate(pool.play(asked), start=1):
                 told[ref][play] = one
-                progress(f"{play.name}: {done} of {total} mutants")
-    return [_result(mutant, told[ref]) for ref, mutant in mutants.items()]
+                progress(f"turn {turn + 1} of {turns}: {done} of {total} mutants, {play.name}")
+            if total:
+                say(_turn_told(turn + 1, turns, total, told))
+    return [_result(mutant, how, told[ref]) for ref, mutant in mutants.items()]
+
+
+def _turn_told(turn: int, turns: int, played: int, told: Mapping[str, Mapping[Play, Told]]) -> str:
+    """One line for logs: a measurement takes from minutes to hours."""
+    shown = sum(any(one.failed for one in each.values()) for each in told.values())
+    open_still = sum(not _decided(each) for each in told.values())
+    return (
+        f"  turn {turn} of {turns}: {played} played · so far {shown} detected, {open_still} not"
+        f" shown by anything"
+    )
 
 
 def _plays(mutant: AnyMutant, how: Measurement, kept: Kept) -> tuple[Play, ...]:
     """What shows a mutant, the likeliest first."""
-    profile = profile_of(mutant)
+    profile = _profile(mutant, how)
     plays = plays_of(
         profile.name,
         by=how.by,
@@ -96,16 +117,22 @@ def _plays(mutant: AnyMutant, how: Measurement, kept: Kept) -> tuple[Play, ...]:
     return tuple(sorted(ordered, key=lambda one: not kept.showed(one, mutant.name)))
 
 
+def _profile(mutant: AnyMutant, how: Measurement) -> Profile:
+    return find_profile(how.profile) if how.profile else profile_of(mutant)
+
+
 def _decided(told: Mapping[Play, Told]) -> bool:
     return any(one.broken or one.failed for one in told.values())
 
 
-def _result(mutant: AnyMutant, told: Mapping[Play, Told]) -> Result:
+def _result(mutant: AnyMutant, how: Measurement, told: Mapping[Play, Told]) -> Result:
+    profile = _profile(mutant, how).name
     for play, one in told.items():
         if one.broken or one.failed:
             return Result(
                 mutant=mutant.name,
                 decision=mutant.decision,
+                profile=profile,
                 outcome=BROKE if one.broken else DETECTED,
                 rules=one.failed,
                 play=play.name,
@@ -113,7 +140,7 @@ def _result(mutant: AnyMutant, told: Mapping[Play, Told]) -> Result:
             )
     reached = any(one.reached for one in told.values())
     outcome = SURVIVED if reached else NOT_REACHED
-    return Result(mutant=mutant.name, decision=mutant.decision, outcome=outcome)
+    return Result(mutant=mutant.name, decision=mutant.decision, profile=profile, outcome=outcome)
 
 
 class _Pool:

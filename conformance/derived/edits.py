@@ -78,6 +78,8 @@ def edits(tree: ast.FunctionDef, names: Mapping[str, Any]) -> Iterator[Edit]:
                 new=ast.unparse(new),
                 tree=_replaced(tree, node, new),
             )
+        if isinstance(node, ast.Match):
+            yield from _without_a_case(tree, node)
 
 
 # ── the operators ────────────────────────────────────────────────────────────────────────────────
@@ -90,6 +92,10 @@ def _changes(node: ast.AST, names: Mapping[str, Any], rebound: Collection[str]) 
             yield from _of_name(node, names)
         case ast.stmt():
             yield from _of_statement(node, rebound)
+        case ast.MatchOr(patterns=patterns):
+            for at in range(len(patterns)):
+                fewer = _without(patterns, at)
+                yield "dropped", fewer[0] if len(fewer) == 1 else _with(node, patterns=fewer)
         case ast.comprehension():
             for at in range(len(node.ifs)):
                 yield "dropped", _with(node, ifs=_without(node.ifs, at))
@@ -128,6 +134,18 @@ def _of_statement(node: ast.stmt, rebound: Collection[str]) -> Iterator[Change]:
             yield "skipped", ast.Pass()
         case ast.Assign(targets=[ast.Name(id=name)]) if name in rebound:
             yield "skipped", ast.Pass()
+
+
+def _without_a_case(tree: ast.FunctionDef, node: ast.Match) -> Iterator[Edit]:
+    """What it says goes to the cases below it, or to none."""
+    for at, one in enumerate(node.cases if len(node.cases) > 1 else ()):
+        fewer = _with(node, cases=_without(node.cases, at))
+        yield Edit(
+            operator="dropped",
+            old=ast.unparse(one),
+            new="",
+            tree=_replaced(tree, node, fewer),
+        )
 
 
 def _of_name(node: ast.expr, names: Mapping[str, Any]) -> Iterator[Change]:

@@ -1,4 +1,4 @@
-"""What became of mutants, decision by decision."""
+"""What became of mutants, decision by decision and area by area."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from conformance.derived.detection import BROKE, DETECTED, NOT_REACHED, SURVIVED, Result
-from conformance.derived.survivors import Survivor
+from conformance.derived.survivors import Survivor, argued_away
+from conformance.derived.unreached import Areas
+from reference_impl.decisions import find_decision
+
+SQL = "control_plane"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,4 +49,27 @@ def by_decision(results: Iterable[Result], argued: Mapping[str, Survivor]) -> li
 
 def counting(results: Iterable[Result], argued: Mapping[str, Survivor]) -> list[Result]:
     """Those that count: a mutant that is argued away counts only if it was detected after all."""
-    return [one for one in results if one.outcome == DETECTED or one.mutant not in argued]
+    return [
+        one
+        for one in results
+        if one.outcome == DETECTED or not argued_away(argued, one.mutant, one.profile)
+    ]
+
+
+def area_of(decision: str) -> str:
+    """The package of the reference that makes a decision."""
+    function = find_decision(decision).function
+    if function is None:
+        return SQL
+    package, _, below = function.__module__.partition(".")
+    return below.partition(".")[0] or package
+
+
+def by_area(results: Iterable[Result], argued: Mapping[str, Survivor]) -> Areas:
+    """Those that count and were not reached."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for one in counting(results, argued):
+        if one.outcome == NOT_REACHED:
+            decisions = found.setdefault(area_of(one.decision), {})
+            decisions.setdefault(one.decision, []).append(one.mutant.partition("/")[2])
+    return {area: dict(sorted(found[area].items())) for area in sorted(found)}

@@ -67,11 +67,16 @@ class Play:
 
 UNHURT = ("wire",)  # stages that pull no lever: what they show does not depend on them
 
+_TIERS = ("tiers", "tier-faults", "tier-transactions", "store-faults", "divergence")
+
 LIKELY: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "reference_impl.coordinators": ("wire", "transactions"),
         "reference_impl.controller": ("wire", "life-cycle", "races", "edges"),
-        "reference_impl.replication": ("wire", "races", "life-cycle", "edges"),
+        "reference_impl.replication": ("wire", "races", "life-cycle", "edges", *_TIERS),
+        "reference_impl.partitions": ("wire", *_TIERS),
+        "reference_impl.log": ("wire", *_TIERS),
+        "reference_impl.metadata": ("wire", *_TIERS),
     }
 )
 """Stages in which mutants of a package are likely to be seen; the others come after them."""

@@ -3,6 +3,9 @@
 A mutant is the function with one edit, compiled beside the original: it sees the same globals, so
 the decisions it asks are asked late, as the original asks them. An edit that compiles to the code
 of the original, or of an edit before it, is no mutant.
+
+Of a constant table that it looks into, a mutant is the function as it is, with one row of that
+table changed, which no other function sees.
 """
 
 from __future__ import annotations
@@ -10,11 +13,12 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import CodeType, FunctionType
 
 from conformance.derived.edits import edits
 from conformance.derived.names import mutant_name, told
+from conformance.derived.tables import table_edits, tables_of
 from reference_impl.decisions import Decision, Mutant
 
 MOST_TURNS = 100_000
@@ -24,10 +28,13 @@ _TURNS = "turns_of_a_mutant"
 
 
 def derive(decision: Decision) -> Iterator[Mutant]:
-    """The mutants of a decision, in the order of its text."""
-    if not isinstance(decision.function, FunctionType):
-        return
-    original = decision.function
+    """The mutants of a decision, in the order of its text; then those of its tables."""
+    if isinstance(decision.function, FunctionType):
+        yield from _of_text(decision, decision.function)
+        yield from _of_tables(decision, decision.function)
+
+
+def _of_text(decision: Decision, original: FunctionType) -> Iterator[Mutant]:
     tree = _tree_of(original)
     known = {_meaning(_compiled(_bounded(tree)))}
     times: dict[tuple[str, str, str], int] = {}
@@ -44,6 +51,39 @@ def derive(decision: Decision) -> Iterator[Mutant]:
             replace=_beside(original, code),
             why=told(edit.old, edit.new),
         )
+
+
+def _of_tables(decision: Decision, original: FunctionType) -> Iterator[Mutant]:
+    for name, table in tables_of(original).items():
+        for edit in table_edits(name, table):
+            replace = _with_globals(original, {name: edit.table})
+            if not _tells_nothing(original, replace, table):
+                yield Mutant(
+                    name=mutant_name(decision.name, edit.operator, edit.old, edit.new, 1),
+                    decision=decision.name,
+                    replace=replace,
+                    why=told(edit.old, edit.new),
+                )
+
+
+def _tells_nothing(original: FunctionType, other: FunctionType, table: object) -> bool:
+    """Whether a function of one argument, a key, answers every key as before, or some not at all:
+    a table without a row that it cannot do without is no mistake that would stay unseen."""
+    if not isinstance(table, Mapping) or original.__code__.co_argcount != 1:
+        return False
+    try:
+        return all(original(key) == other(key) for key in table)
+    except KeyError:
+        return True
+    except Exception:  # its argument is no key
+        return False
+
+
+def _with_globals(original: FunctionType, changed: Mapping[str, object]) -> FunctionType:
+    there = {**original.__globals__, **changed}
+    made = FunctionType(original.__code__, there, original.__name__, original.__defaults__)
+    made.__kwdefaults__ = original.__kwdefaults__
+    return made
 
 
 def _tree_of(function: Callable[..., object]) -> ast.FunctionDef:

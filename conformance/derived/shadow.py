@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
 
 from reference_impl.decisions import Mutant, mutated, original
 
@@ -53,19 +54,21 @@ class Shadow:
                 return function(*args, **kwargs)
             self.asked[decision] = self.asked.get(decision, 0) + 1
             given = _kept(args) if waiting else args
-            answer = function(*args, **kwargs)
+            answer = _said(function, args, kwargs)
             for mutant in waiting[:]:
                 self._asking = True
                 try:
-                    said = _said(mutant, _kept(given), kwargs)
+                    said = _said(mutant.replace, _kept(given), kwargs)
                 finally:
                     self._asking = False
-                if not _same(said, answer):
+                if not same(said, answer):
                     waiting.remove(mutant)
                     self.differing[mutant.name] = _told(given, kwargs, answer, said)
                     if self._branch(mutant):
                         self.taken = mutant
                         return mutant.replace(*given, **kwargs)
+            if isinstance(answer, _Raised):
+                raise answer.error
             return answer
 
         return Mutant(name=f"shadow of {decision}", decision=decision, replace=ask)
@@ -88,23 +91,41 @@ def _kept(args: tuple[object, ...]) -> tuple[object, ...]:
 
 
 class _Raised:
+    """An error in the place of an answer; by what it says it is the same as another, or not."""
+
     def __init__(self, error: Exception) -> None:
         self.error = error
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Raised) and repr(self) == repr(other)
 
     def __repr__(self) -> str:
         return f"{type(self.error).__name__}: {self.error}"
 
 
-def _said(mutant: Mutant, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
-    call: Callable[..., object] = mutant.replace
+def _said(
+    call: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object]
+) -> object:
     try:
         return call(*args, **kwargs)
-    except Exception as error:  # what a mutant raises where the original answers is a difference
+    except Exception as error:  # that one raises where the other answers is a difference
         return _Raised(error)
 
 
-def _same(said: object, answer: object) -> bool:
-    return type(said) is type(answer) and said == answer
+def same(said: object, answer: object) -> bool:
+    """Equal, and not merely so: neither 0 for False, nor the same entries in another order."""
+    if said is answer:
+        return True
+    if type(said) is not type(answer) or said != answer:
+        return False
+    if isinstance(said, tuple | list) and isinstance(answer, tuple | list):
+        return all(map(same, said, answer))
+    if isinstance(said, Mapping) and isinstance(answer, Mapping):
+        return all(map(same, said.items(), answer.items()))
+    if is_dataclass(said):
+        names = [one.name for one in fields(said) if one.compare]
+        return all(same(getattr(said, name), getattr(answer, name)) for name in names)
+    return True
 
 
 def _told(args: tuple[object, ...], kwargs: dict[str, object], answer: object, said: object) -> str:

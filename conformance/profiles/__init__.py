@@ -37,11 +37,15 @@ def built_in_mutants(world: str) -> dict[str, AnyMutant]:
 
 
 def profile_of(mutant: AnyMutant) -> Profile:
-    """Whose promises a mutant breaks: by the rules that it names, all of one profile; else by the
-    module that makes the decision, the nearest counts."""
+    """Whose promises a mutant breaks: by the rules that it names, all of one profile; else of the
+    profile that decides it by name; else by the module that makes the decision, the nearest counts.
+    """
     named = {CATALOGUE[rule].profile for rule in mutant.rules if rule in CATALOGUE}
     if len(named) == 1:
         return PROFILES[named.pop()]
+    for profile in PROFILES.values():
+        if mutant.decision in profile.decides:
+            return profile
     made_in = _made_in(mutant)
     near = [
         (len(area), profile)

@@ -93,7 +93,8 @@ class Profile:
     there is a certificate; an `optional` one that does not land voids nothing. The `probes` that
     there are look when its smoke test and its run are over. A history with one of the `operations`
     calls for this profile, and `check` knows it as `model`. Mutants of decisions below the modules
-    `decided_in` break it.
+    `decided_in` break it; and of those that it `decides`, which are made elsewhere and which no
+    other profile exercises.
     """
 
     name: str
@@ -105,6 +106,7 @@ class Profile:
     optional: frozenset[str] = frozenset()
     probes: frozenset[str] = frozenset({"objects", "metrics", "trace"})
     decided_in: tuple[str, ...] = ()
+    decides: frozenset[str] = frozenset()
 
     @property
     def rules(self) -> tuple[Rule, ...]:

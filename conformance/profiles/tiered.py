@@ -27,6 +27,17 @@ class Tiered(Staged):
     promised = faults.STAGE.promised | store_faults.STAGE.promised
     all_stages = STAGES
     decided_in = ("reference_impl.tiered",)
+    decides = frozenset(
+        {
+            "after-tiered-read",
+            "follower-elsewhere",
+            "local-log-start",
+            "local-retention-fits",
+            "local-segment-may-go",
+            "policy-of-tiered",
+            "without-what-is-elsewhere",
+        }
+    )
 
     def deployment(self, sut: Sut, world: str) -> DeploymentPlan:
         """Three brokers in racks, tiered storage on."""

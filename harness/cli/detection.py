@@ -9,36 +9,31 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from conformance.derived import AnyMutant, derived_mutants
-from conformance.derived.detection import (
-    BROKE,
-    DETECTED,
-    NOT_PLAYED,
-    Measurement,
-    Result,
-    measure,
-)
-from conformance.derived.outcomes import by_decision, counting
+from conformance.derived.detection import DETECTED, NOT_PLAYED, Measurement, Result, measure
+from conformance.derived.outcomes import by_area, counting
 from conformance.derived.plays import BY
-from conformance.derived.rates import PROGRAMS, Rate, write_rates
-from conformance.derived.survivors import LEGAL, Survivor, survivors
+from conformance.derived.rates import CAMPAIGN, LEAST_DRAWN, PROGRAMS, Rate, write_rates
+from conformance.derived.survivors import LEGAL, Survivor, argued_away, offered_to, survivors
+from conformance.derived.unreached import Unreached, write_unreached
 from conformance.mutants import from_file
-from conformance.profiles import built_in_mutants, profile_of
+from conformance.profiles import built_in_mutants, find_profile
+from harness.cli.detection_told import document, lines
 from harness.cli.progress import Stage, plural
 from harness.errors import UsageError
 from harness.sut.lever_sets import LEVER_SETS, SAID
 from reference_impl.decisions import SqlMutant, find_decision
-from reports.terminal import called_as, wrapped
 
 KEPT = Path(".tidemark") / "derived"
-SHOWN = 40  # survivors that are told; --json has them all
 CODE = ("reference_impl", "harness", "conformance", "nemesis", "spark_checkers")
 SOURCES = (".py", ".sql", ".steps", ".json", ".toml", ".tsv")
-_NOT_CODE = ("survivors.toml", "detection.json", "kill_matrix.json")
+_NOT_CODE = ("survivors.toml", "detection.json", "unreached.json", "kill_matrix.json")
 _MEASURES = ("harness/cli", "conformance/derived")  # what asks, and not what is asked
 
 
@@ -58,17 +53,54 @@ class Options:
     record: bool = False
     as_json: bool = False
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether what is measured says something about a profile."""
+        drawn = self.sample == 0 or self.sample >= LEAST_DRAWN
+        return self.derived and not self.decisions and drawn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """What a profile is offered: of the mutants that there are, those that were drawn."""
+
+    profile: str
+    there: Mapping[str, AnyMutant]
+    drawn: Mapping[str, AnyMutant]
+
 
 def run(options: Options) -> int:
-    """0 once everything was measured; the rate is told, not judged."""
-    chosen = chosen_mutants(options)
+    """0 once everything was measured; 1 if a rate of whole profiles is under its bar."""
     argued = survivors()
+    offers = offered(options, argued)
     stage = Stage(sys.stderr if options.as_json else sys.stdout)
     stage.say(
-        f"selfcheck · {plural(len(chosen), 'mutant')} · by {options.by}"
-        f" · world {options.world} · {SAID[options.levers]}"
+        f"selfcheck · {plural(sum(len(one.drawn) for one in offers), 'mutant')}"
+        f" · by {options.by} · world {options.world} · {SAID[options.levers]}"
     )
+    results = [one for offer in offers for one in _measured(offer, argued, options, stage)]
+    mutants = {one.name: one for offer in offers for one in offer.drawn.values()}
+    rates = [one for offer in offers for one in rates_of(offer, results, argued, options)]
+    if options.as_json:
+        print(json.dumps(document(mutants, results, rates, argued), indent=1))
+    for text in lines(mutants, results, rates, argued, whole=options.is_whole):
+        stage.say(text)
+    if options.record:
+        write_rates(rates)
+        if options.by == CAMPAIGN:
+            write_unreached([_unreached(one, results, argued, options) for one in offers])
+    under = [one for one in rates if options.is_whole and one.is_under_its_bar]
+    for one in under:
+        stage.say(f"× {one.profile}, {one.kind}: under its bar of {one.bar} %")
+    return 1 if under else 0
+
+
+def _measured(
+    offer: Offer, argued: Mapping[str, Survivor], options: Options, stage: Stage
+) -> list[Result]:
+    """The results of one profile, in the order of its mutants."""
     how = Measurement(
+        profile=offer.profile,
         by=options.by,
         world=options.world,
         levers=options.levers,
@@ -76,23 +108,21 @@ def run(options: Options) -> int:
         workers=os.cpu_count() or 1,
         kept=kept_results(options.mutants),
     )
-    legal = {name for name, one in argued.items() if one.kind == LEGAL}
-    played = {ref: one for ref, one in chosen.items() if one.name not in legal}
-    with stage("mutants") as line:
-        found = {one.mutant: one for one in measure(played, how, line.progress)}
-        line.done(f"{plural(len(found), 'mutant')} measured")
-    results = [
-        found.get(one.name) or Result(mutant=one.name, decision=one.decision, outcome=NOT_PLAYED)
-        for one in chosen.values()
+    played = {ref: one for ref, one in offer.drawn.items() if not _is_legal(one, offer, argued)}
+    with stage(offer.profile) as line:
+        measured = measure(played, how, line.progress, stage.say)
+        line.done(f"{plural(len(measured), 'mutant')} measured")
+    found = {one.mutant: one for one in measured}
+    return [
+        found.get(one.name)
+        or Result(mutant=one.name, decision=one.decision, profile=offer.profile, outcome=NOT_PLAYED)
+        for one in offer.drawn.values()
     ]
-    rates = _rates(chosen, results, argued, options)
-    if options.as_json:
-        print(json.dumps(_document(chosen, results, rates, argued), indent=1))
-    for text in _lines(chosen, results, rates, argued):
-        stage.say(text)
-    if options.record:
-        write_rates(rates)
-    return 0
+
+
+def _is_legal(mutant: AnyMutant, offer: Offer, argued: Mapping[str, Survivor]) -> bool:
+    away = argued_away(argued, mutant.name, offer.profile)
+    return away and argued[mutant.name].kind == LEGAL
 
 
 def _check(options: Options) -> None:
@@ -105,25 +135,34 @@ def _check(options: Options) -> None:
         raise UsageError(f"there are no levers {options.levers!r}; known: {known}")
     if options.sample < 0:
         raise UsageError("a sample has one mutant at least")
+    if options.record and 0 < options.sample < LEAST_DRAWN:
+        raise UsageError(
+            f"a sample of {options.sample} says too little to be recorded:"
+            f" {LEAST_DRAWN} of each profile at the least"
+        )
     whole = options.derived and not options.decisions and options.seed == 1
     if options.record and not whole:
         raise UsageError("only a whole measurement of derived mutants with seed 1 is recorded")
 
 
-def chosen_mutants(options: Options) -> dict[str, AnyMutant]:
-    """What is to be measured; a sentence if that cannot be."""
+def offered(options: Options, argued: Mapping[str, Survivor] = MappingProxyType({})) -> list[Offer]:
+    """What is to be measured, by profile; a sentence if that cannot be."""
     _check(options)
     wanted = {find_decision(name).name for name in options.decisions}
-    found = {
-        ref: one
-        for ref, one in _available(options).items()
-        if (not wanted or one.decision in wanted)
-        and (not options.profiles or profile_of(one).name in options.profiles)
-        and profile_of(one).shows(one, options.world)
-    }
+    found: dict[str, dict[str, AnyMutant]] = {}
+    for ref, one in _available(options).items():
+        if wanted and one.decision not in wanted:
+            continue
+        for profile in offered_to(one, argued):
+            asked_for = not options.profiles or profile in options.profiles
+            if asked_for and find_profile(profile).shows(one, options.world):
+                found.setdefault(profile, {})[ref] = one
     if not found:
         raise UsageError(f"there is no mutant of {', '.join(sorted(wanted)) or 'that kind'}")
-    return _sampled(found, options.sample) if options.sample else found
+    return [
+        Offer(profile=profile, there=there, drawn=_sampled(there, options.sample or len(there)))
+        for profile, there in sorted(found.items())
+    ]
 
 
 def _available(options: Options) -> Mapping[str, AnyMutant]:
@@ -163,22 +202,22 @@ def kept_results(mutants: Path | None = None) -> Path:
     return KEPT / f"{digest.hexdigest()[:12]}.jsonl"
 
 
-def _rates(
-    chosen: Mapping[str, AnyMutant],
+def rates_of(
+    offer: Offer,
     results: Sequence[Result],
     argued: Mapping[str, Survivor],
     options: Options,
 ) -> list[Rate]:
-    """One for each profile and kind of mutant."""
-    of = {one.name: one for one in chosen.values()}
-    groups: dict[tuple[str, str], list[Result]] = {}
+    """One for each kind of mutant that a profile was tried on."""
+    there = Counter(map(kind_of, offer.there.values()))
+    kinds = {one.name: kind_of(one) for one in offer.drawn.values()}
+    groups: dict[str, list[Result]] = {}
     for result in results:
-        mutant = of[result.mutant]
-        kind = "sql" if isinstance(mutant, SqlMutant) else "python"
-        groups.setdefault((profile_of(mutant).name, kind), []).append(result)
+        if result.profile == offer.profile:
+            groups.setdefault(kinds[result.mutant], []).append(result)
     return [
         Rate(
-            profile=profile,
+            profile=offer.profile,
             kind=kind,
             by=options.by,
             world=options.world,
@@ -186,66 +225,26 @@ def _rates(
             mutants=len(counted := counting(some, argued)),
             detected=sum(one.outcome == DETECTED for one in counted),
             argued_away=len(some) - len(counted),
-            sample=options.sample,
+            population=there[kind],
+            sample=len(some) if len(some) < there[kind] else 0,
         )
-        for (profile, kind), some in groups.items()
+        for kind, some in groups.items()
     ]
 
 
-def _document(
-    chosen: Mapping[str, AnyMutant],
-    results: Sequence[Result],
-    rates: Sequence[Rate],
-    argued: Mapping[str, Survivor],
-) -> dict[str, object]:
-    why = {one.name: one.why for one in chosen.values()}
-    return {
-        "rates": [{**asdict(one), "percent": one.percent} for one in rates],
-        "mutants": [
-            {
-                **asdict(one),
-                "why": why[one.mutant],
-                "argued": asdict(argued[one.mutant]) if one.mutant in argued else None,
-            }
-            for one in results
-        ],
-    }
+def _unreached(
+    offer: Offer, results: Sequence[Result], argued: Mapping[str, Survivor], options: Options
+) -> Unreached:
+    return Unreached(
+        profile=offer.profile,
+        world=options.world,
+        levers=options.levers,
+        population=len(offer.there),
+        sample=len(offer.drawn) if len(offer.drawn) < len(offer.there) else 0,
+        areas=by_area([one for one in results if one.profile == offer.profile], argued),
+    )
 
 
-def _lines(
-    chosen: Mapping[str, AnyMutant],
-    results: Sequence[Result],
-    rates: Sequence[Rate],
-    argued: Mapping[str, Survivor],
-) -> Iterator[str]:
-    yield ""
-    yield _row("decision", "detected", "survived", "unreached", "broke", "argued")
-    for row in by_decision(results, argued):
-        counts = (row.detected, row.survived, row.not_reached, row.broke, row.argued_away)
-        yield _row(row.decision, *counts)
-    left = [one for one in counting(results, argued) if one.outcome != DETECTED]
-    why = {one.name: one.why for one in chosen.values()}
-    yield ""
-    for one in left[:SHOWN]:
-        yield f"× {one.mutant}  {one.outcome}"
-        yield from wrapped("    ", why[one.mutant])
-        if one.outcome == BROKE:
-            yield from wrapped("    ", one.detail)
-    if len(left) > SHOWN:
-        yield f"  and {len(left) - SHOWN} more; --json has them all"
-    for one in results:
-        if one.mutant in argued and one.outcome == DETECTED:
-            yield f"! {one.mutant}  is argued away, and {' '.join(one.rules)} sees it"
-    yield ""
-    for rate in rates:
-        yield (
-            f"{rate.profile}, {rate.kind}: detects {rate.percent} % of"
-            f" {rate.mutants} known breakages, {rate.argued_away} argued away"
-        )
-    if left:
-        reference = next(ref for ref, one in chosen.items() if one.name == left[0].mutant)
-        yield f"repeat: {called_as()} certify --world sim --engine inline --mutant '{reference}'"
-
-
-def _row(name: str, *counts: object) -> str:
-    return f"{name:<30}" + "".join(f"{one:>10}" for one in counts)
+def kind_of(mutant: AnyMutant) -> str:
+    """What it is made of."""
+    return "sql" if isinstance(mutant, SqlMutant) else "python"

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from conformance.catalogue import CATALOGUE
 from conformance.derived.rates import FILE as DETECTION
+from conformance.derived.unreached import read_unreached
 from conformance.proofs import LINE_MAP, recorded_matrix
 from harness.cli.hashes import staged
 from harness.cli.hidden import secrets_of
@@ -23,6 +24,7 @@ from harness.cli.runs import called
 from harness.rules import Conclusion
 from harness.rules.designs import Designs, designs_at
 from harness.rules.linemap import DocumentMap, load_line_map
+from harness.sut.lever_sets import ALL
 from reports.badge import badge
 from reports.html.certificate_page import certificate_page
 from reports.html.page import page
@@ -30,7 +32,7 @@ from reports.junit import junit
 from reports.markdown import summary
 from reports.plain import hiding
 from reports.terminal import REPORT_FILE
-from reports.view import Background, DetectionRow, MutantSeen, RunView
+from reports.view import Background, DetectionRow, MutantSeen, RunView, UnreachedRow
 
 CERTIFICATE_PAGE = "certificate.html"
 FILES: Mapping[str, Callable[[RunView], str]] = {
@@ -111,8 +113,17 @@ def background(documents: Mapping[str, DocumentMap]) -> Background:
                 levers=one["levers"],
                 mutants=one["mutants"],
                 detected=one["detected"],
+                population=one["population"],
+                sample=one["sample"],
             )
             for one in measured
+        ),
+        unreached=tuple(
+            UnreachedRow(profile=one.profile, area=area, decision=decision, mutants=tuple(names))
+            for one in read_unreached()
+            if one.world == "sim" and one.levers == ALL  # where it is certain, and the least
+            for area, decisions in one.areas.items()
+            for decision, names in decisions.items()
         ),
         coverage=documents,
     )

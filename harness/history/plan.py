@@ -53,7 +53,8 @@ class PlannedWaiver:
 class DetectionRate:
     """Of `of` known breakages of a profile, a default run with these levers detects so many.
 
-    It was measured before the run, in a world that may be another.
+    It was measured before the run, in a world that may be another. Of a `population` of breakages,
+    some of which turned out to break nothing, a `sample` was drawn, or all were tried (0).
     """
 
     profile: str
@@ -61,6 +62,8 @@ class DetectionRate:
     levers: str
     detected: int
     of: int
+    population: int = 0  # 0: not told
+    sample: int = 0
 
     @property
     def percent(self) -> int:
@@ -162,9 +165,10 @@ def _waiver(given: object) -> PlannedWaiver:
 
 def _rate(given: object) -> DetectionRate:
     told = _fields(given, DetectionRate, needed=("profile", "world", "levers"))
-    counts = [told.get("detected"), told.get("of")]
+    counts = [told.get(name, 0) for name in ("population", "sample")]
+    counts = [told.get("detected"), told.get("of"), *counts]
     if not all(type(one) is int and one >= 0 for one in counts):
-        raise ValueError(f"a rate has two counts, not {str(counts)[:80]}")
+        raise ValueError(f"a rate has counts, not {str(counts)[:80]}")
     return DetectionRate(**told)
 
 

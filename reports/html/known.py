@@ -110,7 +110,7 @@ def detection(conclusion: Conclusion, background: Background) -> Child:
             "this run",
             one.world,
             SAID.get(one.levers, one.levers),
-            f"{one.percent} % of {one.of}",
+            f"{one.percent} % of {one.of}{_drawn(one.sample, one.population)}",
         )
         for one in conclusion.detection
     ]
@@ -121,7 +121,8 @@ def detection(conclusion: Conclusion, background: Background) -> Child:
             one.kind,
             one.world,
             SAID.get(one.levers, one.levers),
-            f"{100 * one.detected // max(1, one.mutants)} % of {one.mutants}",
+            f"{100 * one.detected // max(1, one.mutants)} % of {one.mutants}"
+            f"{_drawn(one.sample, one.population)}",
         )
         for one in background.detection
         if one.profile in profiles
@@ -129,7 +130,30 @@ def detection(conclusion: Conclusion, background: Background) -> Child:
     if not own and not others:
         return tag("p", "Nothing was measured for these profiles yet.", class_="faint")
     columns = ("profile", "mutants", "world", "levers", "detected")
-    return table("What the default run detects of derived mutants", columns, [*own, *others])
+    return (
+        table("What the default run detects of derived mutants", columns, [*own, *others]),
+        [unreached(one, background) for one in conclusion.plan.examined],
+    )
+
+
+def _drawn(sample: int, population: int) -> str:
+    return f", drawn from {population}" if sample else ""
+
+
+def unreached(profile: str, background: Background) -> Child:
+    """Mutants that answer in a default run as their originals do: what it has no situation for."""
+    own = [one for one in background.unreached if one.profile == profile]
+    if not own:
+        return ()
+    count = sum(len(one.mutants) for one in own)
+    rows = [
+        row(one.area, one.decision, str(len(one.mutants)), tag("span", " ".join(one.mutants)))
+        for one in own
+    ]
+    return folded(
+        f"what a default run of {profile} never reaches: {count} mutants of {len(own)} decisions",
+        table(f"Not reached by {profile}", ("area", "decision", "mutants", "which"), rows),
+    )
 
 
 def coverage(documents: Mapping[str, DocumentMap]) -> Child:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from conformance.derived.detection import (
     measure,
 )
 from conformance.derived.kept import Kept
-from conformance.derived.outcomes import by_decision
+from conformance.derived.outcomes import by_area, by_decision, counting
 from conformance.derived.plays import Play, plays_of
 from conformance.derived.rates import (
     CAMPAIGN,
@@ -30,8 +31,10 @@ from conformance.derived.rates import (
     write_rates,
 )
 from conformance.derived.survivors import Survivor
+from conformance.derived.unreached import Unreached, read_unreached, write_unreached
 from conformance.derived.work import Told, TooLong, within
-from harness.cli.detection import Options, chosen_mutants
+from conformance.profiles import PROFILES
+from harness.cli.detection import Options, offered
 from harness.errors import UsageError
 from harness.sut.lever_sets import LEVER_SETS, reach
 
@@ -95,6 +98,7 @@ def rate(**changed: object) -> Rate:
         "mutants": 3,
         "detected": 2,
         "argued_away": 1,
+        "population": 4,
     }
     return Rate(**{**said, **changed})  # type: ignore[arg-type]
 
@@ -109,7 +113,17 @@ def test_a_rate_takes_the_place_of_the_one_before_and_stands_in_the_docs(tmp_pat
     assert "old" not in readme.read_text()
     (known,) = known_rates(("classic",), file)
     assert (known.detected, known.of, known.percent) == (7, 7, 100)
+    assert (known.population, known.sample) == (8, 0)
     assert known_rates(("migration",), file) == ()
+
+
+def test_a_rate_of_several_kinds_says_of_how_many_they_were_drawn(tmp_path: Path) -> None:
+    file, readme = tmp_path / "detection.json", tmp_path / "README.md"
+    readme.write_text("<!-- detection --><!-- end of detection -->")
+    write_rates([rate(population=100, sample=60), rate(kind="sql")], file, readme)
+    (known,) = known_rates(("classic",), file)
+    assert (known.population, known.sample) == (104, 64)
+    assert "60 of 100 python" in readme.read_text()
 
 
 def test_a_percentage_never_says_more_than_was_seen() -> None:
@@ -117,14 +131,30 @@ def test_a_percentage_never_says_more_than_was_seen() -> None:
 
 
 def test_a_sample_is_the_same_each_time_and_from_every_large_decision() -> None:
-    drawn = chosen_mutants(Options(derived=True, sample=240))
-    assert drawn == chosen_mutants(Options(derived=True, sample=240))
-    assert len(drawn) == 240
-    there = chosen_mutants(Options(derived=True))
-    sizes = Counter(one.decision for one in there.values())
-    large = {name for name, size in sizes.items() if size > len(there) / 240}
+    drawn = offered(Options(sample=240, profiles=("classic",)))
+    assert drawn == offered(Options(sample=240, profiles=("classic",)))
+    (classic,) = drawn
+    assert len(classic.drawn) == 240
+    sizes = Counter(one.decision for one in classic.there.values())
+    large = {name for name, size in sizes.items() if size > len(classic.there) / 240}
     assert large
-    assert large <= {one.decision for one in drawn.values()}
+    assert large <= {one.decision for one in classic.drawn.values()}
+
+
+def test_every_profile_has_a_sample_of_its_own() -> None:
+    assert {one.profile: len(one.drawn) for one in offered(Options(sample=48))} == dict.fromkeys(
+        PROFILES, 48
+    )
+
+
+def test_a_mutant_that_only_another_profile_plays_is_offered_to_both() -> None:
+    name = "event-superseded/answers-fa5b"
+    entry = {name: Survivor(mutant=name, kind="equivalent", because="…", played_by="tiered")}
+    both = offered(Options(decisions=("event-superseded",)), entry)
+    assert [one.profile for one in both] == ["classic", "tiered"]
+    assert [one.name for one in both[1].there.values()] == [name]
+    results = [replace(result(name, SURVIVED), profile=one.profile) for one in both]
+    assert counting(results, entry) == results[1:]
 
 
 @pytest.mark.parametrize(
@@ -135,11 +165,12 @@ def test_a_sample_is_the_same_each_time_and_from_every_large_decision() -> None:
         (Options(levers="hammer"), "there are no levers"),
         (Options(sample=-1), "a sample has"),
         (Options(record=True, decisions=("is-set",)), "only a whole measurement"),
+        (Options(record=True, sample=47), "a sample of 47 says too little to be recorded"),
     ],
 )
 def test_what_cannot_be_measured_is_told(options: Options, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        chosen_mutants(options)
+        offered(options)
 
 
 def _never_ends() -> None:
@@ -188,3 +219,36 @@ def test_what_showed_a_mutant_in_one_world_is_played_first_in_another(tmp_path: 
     assert kept.showed(live, "d/a")
     assert not kept.showed(other, "d/a")
     assert kept.told(live, "d/a") is None
+
+
+def test_what_is_not_reached_is_kept_by_area_and_decision(tmp_path: Path) -> None:
+    unreached = [
+        result(name, outcome)
+        for name, outcome in (
+            ("route-read/b", NOT_REACHED),
+            ("route-read/a", SURVIVED),
+            ("find-duplicate/a", NOT_REACHED),
+            ("find-duplicate/b", NOT_REACHED),
+        )
+    ]
+    argued = {
+        "find-duplicate/b": Survivor(mutant="find-duplicate/b", kind="legal", because="…"),
+    }
+    areas = by_area(unreached, argued)
+    assert areas == {"log": {"find-duplicate": ["a"]}, "partitions": {"route-read": ["b"]}}
+
+    plan = Unreached(
+        profile="classic", world="sim", levers="all", population=9, sample=0, areas=areas
+    )
+    other = replace(plan, profile="tiered")
+    write_unreached([plan, other], tmp_path / "unreached.json")
+    write_unreached([replace(plan, areas={})], tmp_path / "unreached.json")
+    assert read_unreached(tmp_path / "unreached.json") == (replace(plan, areas={}), other)
+
+
+def test_a_rate_below_its_bar_is_found() -> None:
+    at = rate(mutants=100, detected=80)
+    assert (at.bar, at.is_under_its_bar) == (80, False)
+    assert replace(at, detected=79).is_under_its_bar
+    assert not replace(at, detected=0, levers="address").is_under_its_bar  # it has none
+    assert not rate(mutants=0, detected=0).is_under_its_bar

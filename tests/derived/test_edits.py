@@ -96,6 +96,23 @@ CASES = {
 }
 
 
+def test_a_case_of_a_match_is_left_out_and_one_of_its_alternatives() -> None:
+    found = made(
+        """
+        def f(a):
+            match a:
+                case Colour.RED | Colour.BLUE: return a
+                case _: return None
+        """
+    )
+    assert found["dropped"] == {
+        "match a: ; case _: ; return None",
+        "match a: ; case Colour.RED | Colour.BLUE: ; return a",
+        "match a: ; case Colour.BLUE: ; return a ; case _: ; return None",
+        "match a: ; case Colour.RED: ; return a ; case _: ; return None",
+    }
+
+
 @pytest.mark.parametrize("source", CASES)
 def test_an_operator_changes_one_thing(source: str) -> None:
     assert made(source) == CASES[source]

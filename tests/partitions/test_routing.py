@@ -146,11 +146,13 @@ def test_readers_are_refused_by_epoch_role_and_membership(
         (9, WITH_TIER, OLD_FOLLOWER, Refuse(ErrorCode.kafka_storage_error, told=True)),
         (10, WITH_TIER, FOLLOWER, Serve(LOCAL, 50)),
         (5, (LOCAL,), CONSUMER, Wait(On.METADATA)),  # it is somewhere, and nobody has said where
+        (5, (LOCAL,), FOLLOWER, Wait(On.METADATA)),
         # a WAL above a boundary: a read ends there
         (29, WITH_WAL, CONSUMER, Serve(ENDED, 30)),
         (30, WITH_WAL, CONSUMER, Serve(WAL, 40)),
         (30, WITH_WAL, FOLLOWER, Empty()),
         (29, WITH_WAL, FOLLOWER, Serve(ENDED, 30)),
+        (30, (ENDED, MATERIALISED, WAL), FOLLOWER, Serve(MATERIALISED, 35)),
         (30, (ENDED, UNKNOWN), CONSUMER, Refresh(RegionKind.WAL)),
         (60, (ENDED, UNKNOWN), CONSUMER, Refresh(RegionKind.WAL)),  # where it ends is not known
         (29, (ENDED, UNKNOWN), CONSUMER, Serve(ENDED, 30)),

@@ -34,6 +34,7 @@ ENDED = Region(RegionKind.LOCAL, 10, 30)
 TIERED = Region(RegionKind.TIERED, 0, 20)
 ASSEMBLING = Region(RegionKind.ASSEMBLING, 30, 40)
 WAL = Region(RegionKind.WAL, 30)
+OVERLAPPING = Region(RegionKind.WAL, 25)
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,7 @@ def test_special_timestamps_are_answered_from_the_bounds_of_log_and_tier(
         (77, (LOCAL, TIERED), (Search(TIERED, 5, 10), Search(LOCAL, 10, 50))),
         (77, (ENDED, WAL), (Search(ENDED, 10, 30), Search(WAL, 30, 50))),
         (77, (ENDED, ASSEMBLING, WAL), (Search(ENDED, 10, 30), Search(WAL, 30, 50))),
+        (77, (ENDED, OVERLAPPING), (Search(ENDED, 10, 30), Search(OVERLAPPING, 30, 50))),
         (77, (Region(RegionKind.TIERED, 0, 5), LOCAL), (Search(LOCAL, 10, 50),)),
         (MAX_TIMESTAMP, (LOCAL, TIERED), (Search(TIERED, 5, 10), Search(LOCAL, 10, 50))),
         (MAX_TIMESTAMP, (ENDED, WAL), (Search(ENDED, 10, 30),)),

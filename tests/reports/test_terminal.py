@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,19 @@ import pytest
 from conformance.catalogue import CATALOGUE
 from harness.cli.check_one import found_by_rules
 from harness.cli.progress import Stage
-from harness.history.plan import RunPlan
+from harness.history.plan import DetectionRate, RunPlan
 from harness.rules import Conclusion, Judged, Judgement, RuleResult, Verdict
 from reports.plain import hiding
-from reports.terminal import Where, closing, details, paragraph_text, pieces, width, wrapped
+from reports.terminal import (
+    Where,
+    closing,
+    details,
+    paragraph_text,
+    pieces,
+    rate_told,
+    width,
+    wrapped,
+)
 
 WHERE = Where(evidence="runs/1/history.jsonl", repeat="./tidemark replay 1 --rule")
 GOLDEN = Path(__file__).resolve().parents[1] / "cli" / "golden"
@@ -63,6 +73,17 @@ def test_a_violation_whose_rows_could_not_be_told_is_shown_with_the_reason() -> 
 
     assert "seen      no such column" in told([broken])
     assert (anomaly["why"], anomaly["first"]) == ("no such column", {})
+
+
+def test_a_rate_says_from_how_many_breakages_a_sample_was_drawn() -> None:
+    told = {"profile": "classic", "world": "sim", "levers": "process-hook-and-cuts"}
+    rate = DetectionRate(**told, detected=1570, of=1830, population=2380, sample=2040)
+    assert rate_told(rate) == (
+        "classic: 85 % of 1,830 known breakages, drawn from 2,380,"
+        " with a process hook and cuts (sim)"
+    )
+    assert "drawn" not in rate_told(replace(rate, sample=0))
+    assert max(map(len, wrapped("detects    ", rate_told(rate)))) <= 80
 
 
 @pytest.mark.usefixtures("at_a_terminal")
