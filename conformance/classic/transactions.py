@@ -21,7 +21,8 @@ from harness.steps.step import LAB, NEMESIS, Step
 from nemesis.schedule import Strike
 
 TRANSACTIONS = "transactions"  # the stage and its first topic
-LEDGER, JOURNAL, MICRO = "ledger", "journal", "micro"
+LEDGER, JOURNAL = "ledger", "journal"
+MICRO, MINUTE = "micro", "minute"  # of clients that send and poll: in peace, through the faults
 PROFILE = "classic"
 PRODUCERS = "producers"  # the part of the stage that needs no lever
 OF_READERS = ("KFK-080", "KFK-081", "KFK-082")  # what they see of transactions
@@ -39,8 +40,9 @@ SETTINGS = MappingProxyType(
         "transaction.abort.timed.out.transaction.cleanup.interval.ms": "200",
     }
 )
-TOPICS: Mapping[str, int] = MappingProxyType({LEDGER: 3, JOURNAL: 2, MICRO: 2})
+TOPICS: Mapping[str, int] = MappingProxyType({LEDGER: 3, JOURNAL: 2, MICRO: 2, MINUTE: 2})
 GROUP = "readers"
+THROUGH_FAULTS = 60  # operations of each client: enough for all faults of a simulation
 
 Played = Callable[[random.Random, Step], Iterator[Step]]
 FAULTS: Mapping[str, Strike] = MappingProxyType(
@@ -103,10 +105,7 @@ def transaction_steps(
         return random.Random(f"{seed}/transactions/{by}")
 
     told = [step(LAB, "create"), *_recovers()]
-    told += [
-        does("create", topic=topic, partitions=partitions, configs="min.insync.replicas=2")
-        for topic, partitions in TOPICS.items()
-    ]
+    told += [_creates(topic) for topic in TOPICS if topic != MINUTE]
     told += [does("settle"), does("micro", seed=seed, clients=3, topic=MICRO)]
     situations = [plain, overlapping, zombies, left_behind, offsets, offsets_together]
     drawn("order").shuffle(situations)
@@ -121,6 +120,10 @@ def transaction_steps(
     lasting = step(LAB, "wait", ms=int(1000 * lasts_s / pace))
     order = list(faults)
     drawn("faults").shuffle(order)
+    # Not before the first `rest`, which would wait for them; no other step is about their topic.
+    told += [_creates(MINUTE), does("settle")]
+    if order:
+        told.append(does("micro", seed=seed, clients=3, topic=MINUTE, most=THROUGH_FAULTS))
     for number, fault in enumerate(order):
         told += [
             step(LAB, "nodes"),
@@ -143,6 +146,11 @@ def transaction_steps(
 def does(verb: str, **arguments: Any) -> Step:
     """A step of the transactional producers."""
     return step(TRANSACTIONS, verb, **arguments)
+
+
+def _creates(topic: str) -> Step:
+    configs = "min.insync.replicas=2"
+    return does("create", topic=topic, partitions=TOPICS[topic], configs=configs)
 
 
 def _recovers() -> list[Step]:
