@@ -1,9 +1,9 @@
 """The stage `transactions` of the profile `classic`: transactional producers on a small cluster.
 
 Producers of both transaction versions commit, abort, overlap, leave transactions behind and are
-replaced; groups commit offsets within transactions and beside them; coordinators and leaders are
-killed, frozen and cut off between the steps of a transaction, with others at work. What a
-deployment does not offer is left out.
+replaced; groups commit offsets within transactions and beside them; coordinators of both and
+leaders are killed, frozen and cut off between the steps of a transaction, with others at work.
+What a deployment does not offer is left out.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ Played = Callable[[random.Random, Step], Iterator[Step]]
 FAULTS: Mapping[str, Strike] = MappingProxyType(
     {
         "kill-coordinator": Strike("kill", "coordinator of a"),
+        "kill-group-coordinator": Strike("kill", f"coordinator of group {GROUP}"),
         "pause-coordinator": Strike("pause", "coordinator of a"),
         "cut-coordinator": Strike("cut", "coordinator of a <-> everything else"),
         "kill-leader": Strike("kill", "leader of ledger-0"),
@@ -313,9 +314,11 @@ def struck(fault: str, chance: random.Random, lasting: Step) -> Iterator[Step]:
     if hurt == "before":
         yield begins
     yield does("send", by="a", log=f"{LEDGER}-0")
+    yield does("offsets", by="a", group=GROUP, log=f"{LEDGER}-0")
     yield does("end", by="a", commit=chance.random() < 0.6, once=hurt == "at")
     if hurt == "at":
         yield begins
+    yield does("offsets", by="b", group=GROUP, log=f"{LEDGER}-1")
     yield does("end", by="b", commit=chance.random() < 0.6)
     if hurt == "after":
         yield begins
@@ -323,8 +326,10 @@ def struck(fault: str, chance: random.Random, lasting: Step) -> Iterator[Step]:
     for by, _ in both:
         yield does("begin", by=by)
         yield does("send", by=by, log=f"{LEDGER}-*")
+        yield does("offsets", by=by, group=GROUP, log=f"{LEDGER}-2")
         yield does("end", by=by, commit=True)
     yield does("look", log=f"{LEDGER}-*")
     yield ends
     yield does("settle")
+    yield does("told", group=GROUP, log=f"{LEDGER}-*")
     yield does("look")
