@@ -22,6 +22,7 @@ from harness.differential.sequences import (
     repeated,
     replicated,
     replicated_admin,
+    replicated_groups,
     replicated_transactions,
     topics,
     transactions,
@@ -57,6 +58,7 @@ GROUPS = (
     transactions_markers,
     transactions_looks,
     replicated_transactions,
+    replicated_groups,
 )
 
 
