@@ -3,7 +3,7 @@
     broker-1   controller   client a   all brokers   all clients   everything but broker-1
     leader of t-0   follower of t-0   followers of t-0          asked when the fault begins
     leader of t-0 with 2 followers behind                       only while so many are out of sync
-    coordinator of a                                            of the transactional id a
+    coordinator of a   coordinator of group g                   of a transactional id, of a group
     rack a                                                      its brokers, as Metadata has them
     broker-1, broker-2                                          several nodes
     broker-1 -> controller   leader of t-0 <-> everything else  links, one way or both
@@ -31,7 +31,7 @@ from typing import TypeVar
 from harness.clients.admin import Leadership, racks_known
 from harness.clients.operations import TopicPartition
 from harness.clients.raw import RawClient
-from harness.clients.transactions import find_coordinator
+from harness.clients.transactions import GROUP, TRANSACTION, find_coordinator
 from harness.deployments.at_rest import who_leads
 from harness.deployments.deployment import Deployment, Role
 from harness.deployments.plan import broker_name
@@ -43,7 +43,7 @@ SERVICES = (Role.CONTROL_PLANE.value, Role.OBJECT_STORE.value)
 _NODE_ROLES = (Role.CONTROLLER, Role.BROKER, Role.CLIENT)
 _ARROWS = {"->": False, "→": False, "<->": True, "↔": True}
 _ARROW = re.compile(r"\s*(<->|->|→|↔)\s*")
-COORDINATOR, RACK = "coordinator of ", "rack "
+COORDINATOR, OF_GROUP, RACK = "coordinator of ", "group ", "rack "
 _BY_PARTITION = re.compile(
     r"(leader|followers|follower) of (\S+)(?: with ([1-9]) followers? behind)?"
 )
@@ -167,20 +167,21 @@ class Finder:
         }[what]
         return tuple(broker_name(one) for one in chosen), tp
 
-    async def _coordinator(self, transactional_id: str) -> str:
-        """The broker that coordinates a transactional id, as the first one says that answers."""
-        key = self._on.recorder.topic(transactional_id)
+    async def _coordinator(self, text: str) -> str:
+        """The broker that coordinates an id or a group, as the first one says that answers."""
+        kind = GROUP if text.startswith(OF_GROUP) else TRANSACTION
+        key = self._on.recorder.topic(text.removeprefix(OF_GROUP))
         for broker in self._on.brokers:
             client = RawClient(self._on.network, self._on.address(broker))
             try:
-                found = await find_coordinator(client, key)
+                found = await find_coordinator(client, key, kind)
             except (OSError, TimeoutError):
                 continue
             finally:
                 client.abort()
             if found in self._on.brokers:
                 return broker_name(found)
-        raise NoTarget(f"no broker names a coordinator of {transactional_id}")
+        raise NoTarget(f"no broker names a coordinator of {text}")
 
     async def _rack(self, rack: str) -> tuple[str, ...]:
         """The brokers of a rack, as the first broker says that answers."""

@@ -1,9 +1,9 @@
 """The stage `transactions` of the profile `classic`: transactional producers on a small cluster.
 
 Producers of both transaction versions commit, abort, overlap, leave transactions behind and are
-replaced; groups commit offsets within transactions and beside them; coordinators and leaders are
-killed, frozen and cut off between the steps of a transaction, with others at work. What a
-deployment does not offer is left out.
+replaced; groups commit offsets within transactions and beside them; coordinators of both and
+leaders are killed, frozen and cut off between the steps of a transaction, with others at work.
+What a deployment does not offer is left out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from harness.steps.step import LAB, NEMESIS, Step
 from nemesis.schedule import Strike
 
 TRANSACTIONS = "transactions"  # the stage and its first topic
-LEDGER, JOURNAL, MICRO = "ledger", "journal", "micro"
+LEDGER, JOURNAL = "ledger", "journal"
+MICRO, MINUTE = "micro", "minute"  # of clients that send and poll: in peace, through the faults
 PROFILE = "classic"
 PRODUCERS = "producers"  # the part of the stage that needs no lever
 OF_READERS = ("KFK-080", "KFK-081", "KFK-082")  # what they see of transactions
@@ -39,13 +40,15 @@ SETTINGS = MappingProxyType(
         "transaction.abort.timed.out.transaction.cleanup.interval.ms": "200",
     }
 )
-TOPICS: Mapping[str, int] = MappingProxyType({LEDGER: 3, JOURNAL: 2, MICRO: 2})
+TOPICS: Mapping[str, int] = MappingProxyType({LEDGER: 3, JOURNAL: 2, MICRO: 2, MINUTE: 2})
 GROUP = "readers"
+THROUGH_FAULTS = 60  # operations of each client: enough for all faults of a simulation
 
 Played = Callable[[random.Random, Step], Iterator[Step]]
 FAULTS: Mapping[str, Strike] = MappingProxyType(
     {
         "kill-coordinator": Strike("kill", "coordinator of a"),
+        "kill-group-coordinator": Strike("kill", f"coordinator of group {GROUP}"),
         "pause-coordinator": Strike("pause", "coordinator of a"),
         "cut-coordinator": Strike("cut", "coordinator of a <-> everything else"),
         "kill-leader": Strike("kill", "leader of ledger-0"),
@@ -103,10 +106,7 @@ def transaction_steps(
         return random.Random(f"{seed}/transactions/{by}")
 
     told = [step(LAB, "create"), *_recovers()]
-    told += [
-        does("create", topic=topic, partitions=partitions, configs="min.insync.replicas=2")
-        for topic, partitions in TOPICS.items()
-    ]
+    told += [_creates(topic) for topic in TOPICS if topic != MINUTE]
     told += [does("settle"), does("micro", seed=seed, clients=3, topic=MICRO)]
     situations = [plain, overlapping, zombies, left_behind, offsets, offsets_together]
     drawn("order").shuffle(situations)
@@ -121,6 +121,10 @@ def transaction_steps(
     lasting = step(LAB, "wait", ms=int(1000 * lasts_s / pace))
     order = list(faults)
     drawn("faults").shuffle(order)
+    # Not before the first `rest`, which would wait for them; no other step is about their topic.
+    told += [_creates(MINUTE), does("settle")]
+    if order:
+        told.append(does("micro", seed=seed, clients=3, topic=MINUTE, most=THROUGH_FAULTS))
     for number, fault in enumerate(order):
         told += [
             step(LAB, "nodes"),
@@ -143,6 +147,11 @@ def transaction_steps(
 def does(verb: str, **arguments: Any) -> Step:
     """A step of the transactional producers."""
     return step(TRANSACTIONS, verb, **arguments)
+
+
+def _creates(topic: str) -> Step:
+    configs = "min.insync.replicas=2"
+    return does("create", topic=topic, partitions=TOPICS[topic], configs=configs)
 
 
 def _recovers() -> list[Step]:
@@ -305,9 +314,11 @@ def struck(fault: str, chance: random.Random, lasting: Step) -> Iterator[Step]:
     if hurt == "before":
         yield begins
     yield does("send", by="a", log=f"{LEDGER}-0")
+    yield does("offsets", by="a", group=GROUP, log=f"{LEDGER}-0")
     yield does("end", by="a", commit=chance.random() < 0.6, once=hurt == "at")
     if hurt == "at":
         yield begins
+    yield does("offsets", by="b", group=GROUP, log=f"{LEDGER}-1")
     yield does("end", by="b", commit=chance.random() < 0.6)
     if hurt == "after":
         yield begins
@@ -315,8 +326,10 @@ def struck(fault: str, chance: random.Random, lasting: Step) -> Iterator[Step]:
     for by, _ in both:
         yield does("begin", by=by)
         yield does("send", by=by, log=f"{LEDGER}-*")
+        yield does("offsets", by=by, group=GROUP, log=f"{LEDGER}-2")
         yield does("end", by=by, commit=True)
     yield does("look", log=f"{LEDGER}-*")
     yield ends
     yield does("settle")
+    yield does("told", group=GROUP, log=f"{LEDGER}-*")
     yield does("look")

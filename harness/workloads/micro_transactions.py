@@ -21,8 +21,7 @@ from harness.workloads.transactional_log import TransactionalLog
 from harness.workloads.transactional_producer import LOST, TransactionalProducer
 
 RESTS_S = 0.5
-MOST = 12  # operations of each client
-LAST_POLLS = 200
+LAST_POLLS = 400
 Polled = dict[str, list[list[Any]]]
 
 
@@ -32,10 +31,17 @@ class MicroTransactions:
     kind = "micro"
 
     def __init__(
-        self, on: Deployment, logs: Sequence[TransactionalLog], *, seed: int, names: Sequence[str]
+        self,
+        on: Deployment,
+        logs: Sequence[TransactionalLog],
+        *,
+        seed: int,
+        names: Sequence[str],
+        most: int,
     ) -> None:
         self._on = on
         self._seed = seed
+        self._most = most  # operations of each client
         self._logs = [(one.topic, one.partition) for one in logs]
         self._names = names
         self._values = count(1)
@@ -59,7 +65,7 @@ class MicroTransactions:
         client = _Client(self._on, name, 1 + number % 2, self._logs)
         client.assign()
         anew, done = True, 0
-        while self._going and done < MOST:
+        while self._going and done < self._most:
             if anew and (await client.producer.init()).type != "ok":
                 await asyncio.sleep(RESTS_S)
                 continue

@@ -15,7 +15,7 @@ transactions close                                         who is not done begin
 transactions rest     bound=10000                          until nothing is open
 transactions work     seed=1 producers=3                   producers of their own, until `finish`
 transactions linger   log=ledger-* timeout=2000            one at work beyond its time-out
-transactions micro    seed=1 clients=3 topic=micro         sends and polls, as Jepsen records them
+transactions micro    seed=1 clients=3 topic=t most=12     sends and polls, as Jepsen records them
 
 What a producer is told it believes: `init by=q id=a` makes a zombie of p, which goes on. A verb of
 a producer that is not there does nothing.
@@ -197,14 +197,14 @@ class TransactionSteps(EdgeSteps):
         self._at_work.append(load)
 
     @verb(drawn=False)
-    async def micro(self, step: Step, seed: int, clients: int, topic: str) -> None:
+    async def micro(self, step: Step, seed: int, clients: int, topic: str, most: int = 12) -> None:
         """Let clients send and poll within transactions on a topic that no other step is about."""
         logs = self._written(f"{topic}-*")
         for one in logs:
             del self._logs[one.name]
         self._loads += 1
         names = [f"micro{self._loads}-{number}" for number in range(clients)]
-        load = MicroTransactions(self._on, logs, seed=seed, names=names)
+        load = MicroTransactions(self._on, logs, seed=seed, names=names, most=most)
         self._ids |= dict.fromkeys(names)
         load.begin()
         self._at_work.append(load)

@@ -14,6 +14,7 @@ from conformance.classic.playing import play_steps
 from conformance.classic.stages import StageRun
 from conformance.classic.transactions import (
     LINGERS_MS,
+    MINUTE,
     TOPICS,
     TRANSACTIONS,
     does,
@@ -106,6 +107,18 @@ def test_the_stage_is_a_program_like_any_other() -> None:
 def test_a_seed_changes_what_is_done_and_the_order_of_the_faults() -> None:
     assert transaction_steps(1, bound_ms=1000) == transaction_steps(1, bound_ms=1000)
     assert transaction_steps(1, bound_ms=1000) != transaction_steps(2, bound_ms=1000)
+
+
+def test_clients_that_send_and_poll_are_at_work_through_every_fault() -> None:
+    said = [step_line(one) for one in transaction_steps(1, bound_ms=1000)]
+    begun = next(n for n, line in enumerate(said) if f"topic={MINUTE} most=" in line)
+    waited_for = [n for n, line in enumerate(said) if line == "transactions finish"]
+    struck = [n for n, line in enumerate(said) if line.startswith("nemesis")]
+    rests = [n for n, line in enumerate(said) if "transactions rest" in line]
+
+    assert rests[0] < begun < struck[0]
+    assert [one for one in waited_for if begun < one < struck[-1]] == []
+    assert [one for one in rests if begun < one < waited_for[-1]] == []
 
 
 def test_no_fault_of_the_stage_is_needed_for_a_certificate() -> None:

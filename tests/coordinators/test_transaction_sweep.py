@@ -18,7 +18,7 @@ from tests.coordinators.transaction_sweep import all_points, pairs_of, sentence,
 pytestmark = pytest.mark.sim
 
 WAYS = [(end, protocol) for end in ("commit", "abort") for protocol in (2, 1)]
-SAMPLE = 2  # points of each way
+SAMPLE = 10  # points of each way
 PAIRS = 300
 MARKERS_ONCE = Mutant(
     name="markers-are-sent-once",

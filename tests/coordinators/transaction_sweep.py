@@ -2,8 +2,9 @@
 
 A producer begins, writes to two partitions that different brokers lead, commits an offset, and ends
 its transaction; before that one was aborted. A *point* is an act on the n-th effect of a node,
-counted from there. Afterwards every node is up again, and then: nothing is open, nothing is lost or
-there twice, both coordinators answer, and the id can be used again.
+counted from there. What it hit is mended a while later, so that two points of two brokers take the
+majority away for that long and no longer. In the end every node is up, and then: nothing is open,
+nothing is lost or there twice, both coordinators answer, and the id can be used again.
 """
 
 from __future__ import annotations
@@ -20,15 +21,14 @@ from harness.deployments.plan import CONTROLLER, DeploymentPlan
 from harness.deployments.simulated_cluster import SimulatedCluster
 from harness.levers import has_acted
 from harness.simulation.gate import Act
+from harness.simulation.lever import SimLever
 from harness.simulation.simulation import Simulation
 from harness.simulation.sweep import ALL_ACTS, Point
 from tests.coordinators.transaction_bench import TOPIC
 from tests.coordinators.transaction_ledger import Ledger
 from tests.coordinators.transaction_trial import (
     FOLLOWERS_S,
-    REST_S,
     SETTINGS,
-    TIMEOUT_MS,
     committed_offset,
     stable_end,
     until,
@@ -37,7 +37,10 @@ from tests.coordinators.transactor import Brokers, Stopped, Transactor, read_com
 
 PLAN = DeploymentPlan(brokers=3, properties=SETTINGS)
 ID = "x"
-PATIENCE_S = 20.0
+MENDED_AFTER_S = 5.0  # longer than the session of a broker
+PATIENCE_S = 20.0  # of clients: for two points, one after the other
+TIMEOUT_MS = 30_000  # of transactions, so that none is aborted while its producer is patient
+REST_S = TIMEOUT_MS / 1000 + 12.0  # in which nothing may be open any more
 KILLS = (Act.KILL, Act.KILL_AFTER)
 
 
@@ -65,6 +68,7 @@ class _Transacting:
         self.end = end
         self.ledger = Ledger()
         self.problems = self.ledger.findings
+        self._mended: dict[Point, None] = {}
         cluster = SimulatedCluster(sim, PLAN)
         cluster.settle()
         client = RawClient(sim.lab, cluster.address(1))
@@ -95,27 +99,41 @@ class _Transacting:
             self.sim.levers.at_effect(one.node, before[one.node] + one.effect, one.act)
             for one in points
         ]
-        self.sim.run(self._transact())
+        self.sim.run(self._transact(list(zip(points, levers, strict=True))))
         self.sim.advance(1.0)  # its markers are written
         effects = {name: count - before[name] for name, count in self.sim.effects.counts.items()}
         reached = all(has_acted(lever.counts) for lever in levers)
         for one, lever in zip(points, levers, strict=True):
-            lever.release()
-            if self.sim.nodes[one.node].up and one.act not in KILLS:
-                self.sim.kill(one.node)  # a log that was out of service is in service again
-        for name, node in self.sim.nodes.items():
-            if not node.up:
-                self.sim.start(name)
+            self._mend(one, lever)
         self.sim.run(self._judge())
         self.brokers.close()
         return Swept(effects=effects, reached=reached, problems=tuple(self.problems))
 
-    async def _transact(self) -> None:
+    def _mend(self, point: Point, lever: SimLever) -> None:
+        """The lever lets go, and the node is up; a log that was out of service is in service."""
+        if point in self._mended:
+            return
+        self._mended[point] = None
+        lever.release()
+        if self.sim.nodes[point.node].up and point.act not in KILLS:
+            self.sim.kill(point.node)
+        if not self.sim.nodes[point.node].up:
+            self.sim.start(point.node)
+
+    async def _transact(self, points: Sequence[tuple[Point, SimLever]]) -> None:
         self.producer.ready = False  # so that it begins with InitProducerId
+        mending = [asyncio.ensure_future(self._mend_later(*one)) for one in points]
         try:
             await self.producer.transact(self.brokers, [0, 1, 0], offset=True, end=self.end)
         except Stopped as stopped:
             self.problems.append(f"stuck: it cannot {self.end}: {stopped}")
+        for one in mending:
+            one.cancel()
+
+    async def _mend_later(self, point: Point, lever: SimLever) -> None:
+        await lever.acted()
+        await asyncio.sleep(MENDED_AFTER_S)
+        self._mend(point, lever)
 
     async def _judge(self) -> None:
         self.brokers.close()  # what is left of connections to those that died

@@ -110,8 +110,9 @@ class FakeDeployment:
         self.time = 0
         self.without: tuple[Role, ...] = ()
 
-    def address(self, broker: int) -> None:
-        return None
+    def address(self, broker: int) -> tuple[str, int]:
+        """Where there is nothing."""
+        return "fake", broker
 
     def nodes(self, role: Role) -> tuple[str, ...]:
         return () if role in self.without else NODES[role]

@@ -10,6 +10,7 @@ import pytest
 from fake_deployment import FakeDeployment
 
 from harness.clients.admin import Leadership
+from harness.clients.transactions import GROUP, TRANSACTION
 from harness.deployments.deployment import Role
 from nemesis import targets
 from nemesis.faults import FAULTS
@@ -105,6 +106,21 @@ def test_an_object_is_named_or_the_first_that_is_there(on: FakeDeployment) -> No
 def test_a_leader_is_no_target_while_fewer_followers_are_behind(on: FakeDeployment) -> None:
     with pytest.raises(NoTarget, match="1 followers of t-0 are behind, not 2"):
         found(on, "leader of t-0 with 2 followers behind", Takes.NODES)
+
+
+def test_a_coordinator_is_of_a_transactional_id_or_of_a_group(
+    on: FakeDeployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def coordinates(client: Any, key: str, kind: int) -> int:
+        return {("a", TRANSACTION): 1, ("g", GROUP): 3}[key, kind]
+
+    monkeypatch.setattr(targets, "find_coordinator", coordinates)
+
+    assert found(on, "coordinator of a", Takes.NODES) == "broker-1"
+    assert found(on, "coordinator of group g", Takes.NODES) == "broker-3"
+    assert found(on, "coordinator of group g", Takes.LINKS) == (
+        "broker-3 ↔ controller,broker-1,broker-2"
+    )
 
 
 def test_what_a_target_leaves_open_is_drawn_from_a_seed(on: FakeDeployment) -> None:

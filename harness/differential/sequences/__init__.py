@@ -22,6 +22,7 @@ from harness.differential.sequences import (
     repeated,
     replicated,
     replicated_admin,
+    replicated_groups,
     replicated_transactions,
     tiered,
     topics,
@@ -59,6 +60,7 @@ GROUPS = (
     transactions_looks,
     replicated_transactions,
     tiered,
+    replicated_groups,
 )
 
 
