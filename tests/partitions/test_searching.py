@@ -18,9 +18,11 @@ from reference_impl.partitions.searching import (
     merge_latest,
     merge_search,
     route_search,
+    search_asks_first,
     special_offset,
 )
 from reference_impl.partitions.views import Bounds, Region, RegionKind
+from reference_impl.replication.decisions import Reader
 
 BOUNDS = Bounds(
     log_start_offset=5,
@@ -35,6 +37,8 @@ TIERED = Region(RegionKind.TIERED, 0, 20)
 ASSEMBLING = Region(RegionKind.ASSEMBLING, 30, 40)
 WAL = Region(RegionKind.WAL, 30)
 OVERLAPPING = Region(RegionKind.WAL, 25)
+MOVING = Region(RegionKind.WAL, 30, known=False)
+AFTER = Region(RegionKind.ASSEMBLING, 40, known=False)
 
 
 @pytest.mark.parametrize(
@@ -120,3 +124,25 @@ def test_the_latest_record_counts_and_of_equal_ones_the_first(
     ended: list[SearchEnd], merged: SearchEnd
 ) -> None:
     assert merge_latest(ended) == merged
+
+
+@pytest.mark.parametrize(
+    ("timestamp", "reader", "regions", "asked"),
+    [
+        (77, Reader.CONSUMER, (LOCAL, TIERED), None),
+        (77, Reader.CONSUMER, (ENDED, MOVING, AFTER), MOVING),
+        (77, Reader.COMMITTED, (ENDED, MOVING), MOVING),
+        (77, Reader.FOLLOWER, (ENDED, MOVING), None),
+        (EARLIEST, Reader.CONSUMER, (ENDED, MOVING), MOVING),
+        (LATEST, Reader.CONSUMER, (ENDED, MOVING), MOVING),
+        (LATEST, Reader.FOLLOWER, (ENDED, MOVING), None),
+        (MAX_TIMESTAMP, Reader.CONSUMER, (ENDED, MOVING), None),
+        (EARLIEST_LOCAL, Reader.CONSUMER, (ENDED, MOVING), None),
+        (EARLIEST_PENDING_UPLOAD, Reader.CONSUMER, (ENDED, MOVING), None),
+        (EARLIEST_PENDING_UPLOAD - 1, Reader.CONSUMER, (ENDED, MOVING), MOVING),
+    ],
+)
+def test_what_other_regions_decide_waits_for_the_bounds_that_are_not_known(
+    timestamp: int, reader: Reader, regions: tuple[Region, ...], asked: Region | None
+) -> None:
+    assert search_asks_first(timestamp, reader, regions) == asked
