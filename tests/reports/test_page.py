@@ -7,11 +7,13 @@ import hashlib
 import json
 import re
 import shutil
+from collections.abc import Iterable
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from reports.measures.lines import Event, lines_at
 from tests.reports.conftest import tidemark
 
 TOPIC = "a-newer-leader-proposes-another-boundary"
@@ -83,6 +85,23 @@ def test_a_finding_that_is_not_drawn_names_the_command_that_shows_it(
     assert text.count("<dt>show it</dt>") == findings - most
     assert "--around 61" in text
     assert {link[1:] for link in seen.links if link.startswith("#")} <= set(seen.ids)
+
+
+def test_the_history_is_read_once_for_all_slices(
+    failing_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passes: list[int] = []
+
+    def counted(history: Path, wanted: Iterable[int]) -> dict[int, Event]:
+        passes.append(1)
+        return lines_at(history, wanted)
+
+    monkeypatch.setattr("reports.measures.around.lines_at", counted)
+    monkeypatch.setattr("reports.pictured.WHOLE_OPERATIONS", 0)
+    tidemark(f"report {failing_run} --html {tmp_path / 'page.html'}")
+
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").count("<figure") > 2
+    assert len(passes) == 1
 
 
 def test_the_policy_names_the_only_script_and_allows_no_connection(page: str) -> None:

@@ -1,16 +1,19 @@
 """The page of a large run: how fast it is drawn, how big it is, how much memory it takes.
 
-Operations come from the generator of log histories, repeated in time until there are enough. Each
-size is drawn in a process of its own. The baseline reads the outcomes of all operations with pandas
-and counts them: what any view has to do at least.
+Operations come from the generator of log histories, repeated in time until there are enough, with a
+line of history for each beginning and end. Rules all over the run have findings, so that the page
+has slices from everywhere. Each size is drawn in a process of its own. The baseline reads the
+outcomes of all operations with pandas and counts them: what any view has to do at least.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -25,13 +28,16 @@ from harness.cli.benches.measured import Measured, timed
 from harness.cli.views import write_html
 from harness.history import Run, open_run
 from harness.history.plan import RunPlan
-from harness.rules import Conclusion, Finding, Judged, Judgement, RuleResult, Verdict
+from harness.history.run import HISTORY_FILE
+from harness.rules import Conclusion, Finding, Judged, Judgement, Rule, RuleResult, Verdict
 from spark_checkers.synthetic import write_bulk
 
 MILLION = 1_000_000
 SIZES = (1, 10)
 """In millions of operations."""
+FINDINGS = 25
 _DRAWN_ROWS = MILLION
+_NOTE = '{"index": %d, "time": %d, "kind": "note"}\n'
 _TIMES = ("began", "ended", "answered", "invoked_ns", "completed_ns")
 _INDICES = ("op", "completion")
 _GROWING = ("ops", "responses")
@@ -88,7 +94,7 @@ def _measured(name: str, seen: Drawn) -> Iterator[Measured]:
 
 
 def draw(folder: str) -> Drawn:
-    """Draw the page of a run with one finding in its middle."""
+    """Draw the page of a run with findings in every part of it."""
     run = Path(folder)
     tables = open_run(run).tables
 
@@ -99,8 +105,10 @@ def draw(folder: str) -> Drawn:
     counted_s = timed(count)
     operations = tables.rows("ops")
     before = peak_mb()
-    middle = tables.read("ops", ["op"]).op.iloc[operations // 2]
-    conclusion = _conclusion(int(middle))
+    order = tables.read("ops", ["op"]).op.sort_values()
+    spread = [int(order.iloc[operations * (n + 1) // (FINDINGS + 1)]) for n in range(FINDINGS)]
+    del order
+    conclusion = _conclusion(spread)
     page = run / "report.html"
     drawn_s = timed(lambda: write_html(run, conclusion, page))
     return Drawn(
@@ -114,15 +122,12 @@ def draw(folder: str) -> Drawn:
     )
 
 
-def _conclusion(op: int) -> Conclusion:
-    rule = CATALOGUE["KFK-030"]
-    finding = Finding(rule=rule.id, op=op, topic=None, partition=None, seen="", at_s=0.0)
-    result = RuleResult(rule=rule.id, exercised=1, violations=1, findings=(finding,))
-    judged = Judged(rule=rule, verdict=Verdict.FAIL, reason="a row of the bench", result=result)
+def _conclusion(ops: Sequence[int]) -> Conclusion:
+    judged = tuple(map(_judged, islice(CATALOGUE, len(ops)), ops))
     return Conclusion(
         header={"sut": "bulk", "sut_version": "1", "world": "bench", "seed": 1},
-        plan=RunPlan(rules=(rule.id,)),
-        judgement=Judgement(judged=(judged,), complete=True, events=0, sha256=""),
+        plan=RunPlan(rules=tuple(one.rule.id for one in judged)),
+        judgement=Judgement(judged=judged, complete=True, events=0, sha256=""),
         verdict=Verdict.FAIL,
         headline="NOT CONFORMANT",
         certified=False,
@@ -130,19 +135,51 @@ def _conclusion(op: int) -> Conclusion:
     )
 
 
+def _judged(rule: Rule, op: int) -> Judged:
+    finding = Finding(rule=rule.id, op=op, topic=None, partition=None, seen="", at_s=0.0)
+    result = RuleResult(rule=rule.id, exercised=1, violations=1, findings=(finding,))
+    return Judged(rule=rule, verdict=Verdict.FAIL, reason="a row of the bench", result=result)
+
+
 def _repeat(once: Path, run: Path, operations: int) -> None:
     """The tables once more and once more, later each time, until there are so many operations."""
-    Run.create(run, run="bench", sut="bulk", world="import").seal()
-    shutil.copytree(once, run / "tables", copy_function=shutil.copy)  # newer than the history
     ops = parquet.read_table(once / "ops.parquet", columns=["op", "completion", "answered"])
     times = -(-operations // ops.num_rows)
     step = 1 + int(pc.max(ops["completion"]).as_py() or pc.max(ops["op"]).as_py())
     span = 1 + int(pc.max(ops["answered"]).as_py())
+    Run.create(run, run="bench", sut="bulk", world="import").seal()
+    _write_history(run / HISTORY_FILE, _lines(once, step), times, span)
+    shutil.copytree(once, run / "tables", copy_function=shutil.copy)  # newer than the history
     for name in _GROWING:
         whole = parquet.read_table(once / f"{name}.parquet")
         with parquet.ParquetWriter(run / "tables" / f"{name}.parquet", whole.schema) as writer:
             for number in range(times):
                 writer.write_table(_shifted(whole, number * step, number * span))
+
+
+def _lines(once: Path, count: int) -> list[str]:
+    """A line for each index of the operations, with room for index and time; other events between
+    them are notes."""
+    columns = ("op", "completion", "process", "node", "f", "type", "topic", "partition", "clock")
+    ops = parquet.read_table(once / "ops.parquet", columns=[*columns])
+    lines = [_NOTE] * count
+    for row in ops.to_pylist():
+        who = {name: row[name] for name in ("clock", "process", "node", "topic", "partition", "f")}
+        told = json.dumps({"kind": "op", **who}, separators=(",", ":")).replace("%", "%%")[1:]
+        for type_, index in (("invoke", row["op"]), (row["type"], row["completion"])):
+            if index is not None:
+                lines[index] = f'{{"index": %d, "time": %d, "type": "{type_}", {told}\n'
+    return lines
+
+
+def _write_history(path: Path, lines: Sequence[str], times: int, span: int) -> None:
+    """The lines once more and once more, between the header and the end."""
+    header = path.read_text(encoding="utf-8").partition("\n")[0]
+    with path.open("w", encoding="utf-8") as file:
+        file.write(f"{header}\n")
+        for number in range(times):
+            first, since = number * len(lines), number * span
+            file.writelines(line % (first + n, since) for n, line in enumerate(lines))
 
 
 def _shifted(table: pa.Table, indices: int, time: int) -> Any:
