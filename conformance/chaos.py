@@ -46,6 +46,7 @@ LOADED = "t"  # the topic of the load
 BEHIND = " behind"  # how targets end that may take a while to come about
 REST_MS = 30_000  # in which what producers left behind is aborted
 QUIET_S = 2.0
+RESTS_MS = 6000  # of a transactional producer between two transactions, at most
 _ROLLS = "index.interval.bytes=1,segment.index.bytes=48"
 _TIERED = f"remote.storage.enable=true,{_ROLLS},local.retention.bytes=1,retention.ms=-1"
 _TABLES: Mapping[str, Mapping[str, type]] = MappingProxyType(
@@ -205,7 +206,15 @@ def chaos_steps(campaign: str, chaos: Chaos, seed: int, *, lasting_s: float = 1.
                 TRANSACTIONS, "create", topic=LEDGER, partitions=chaos.partitions, configs=configs
             ),
             _step(TRANSACTIONS, "settle"),
-            _step(TRANSACTIONS, "work", seed=seed, producers=chaos.producers, log=f"{LEDGER}-*"),
+            _step(
+                TRANSACTIONS,
+                "work",
+                seed=seed,
+                producers=chaos.producers,
+                log=f"{LEDGER}-*",
+                most=0,
+                rests=RESTS_MS / chaos.rate,
+            ),
         ]
     if chaos.clients is not None:
         steps += chaos.clients.begins(seed)
@@ -219,10 +228,14 @@ def chaos_steps(campaign: str, chaos: Chaos, seed: int, *, lasting_s: float = 1.
         pairs=chaos.overlap,
         each=True,
     )
+    looked = -1
     for number in range(chaos.periods):
         begins, ends = number * period_s, (number + 1) * period_s
         for entry in [one for one in entries if begins <= one.at_s < ends]:
             steps += wait.until(entry.at_s)
+            if chaos.tiering and entry.act == "end" and looked != number:
+                looked = number  # in the middle of it: what was moved to the store is read
+                steps.append(_step(TRANSACTIONS, "look"))
             steps.append(_acts(campaign, entry, round(1000 * period_s / 3)))
         steps += wait.until(ends)
         if (number + 1) % chaos.recover_every == 0:

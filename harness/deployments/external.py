@@ -19,6 +19,7 @@ from harness.clients.asked import lacking
 from harness.clients.versions import OfferedAddress
 from harness.deployments.control_program import ControlProgram, Deadlines
 from harness.deployments.deployment import CONTROL_PLANE, Deployment, Role
+from harness.deployments.external_journal import journal_of
 from harness.deployments.external_nodes import ExternalNodes, find_brokers
 from harness.deployments.hook_links import HookLinks
 from harness.deployments.hooks import TraceFile, look_at_metrics, look_at_objects
@@ -202,15 +203,17 @@ def external_deployment(
 
     Brokers that were killed or paused are started and resumed when it is left.
     """
-    found: Mapping[int, OfferedAddress] = find_brokers(sut) if brokers and sut.bootstrap else {}
-    played = dict(list(found.items())[:MOST_BROKERS])
-    hook = sut.hooks.get("process")
-    nodes = ExternalNodes(played, ProcessHook(hook.command, sut.folder) if hook else None)
-    with (
-        nodes.mended(),
-        ExternalDeployment(
-            run, sut, nodes, tuple(played), deadlines=deadlines, part=part, shard=shard
-        ) as deployed,
-    ):
-        deployed.known = tuple(found) or deployed.brokers
-        yield deployed
+    with journal_of(sut) as journal:
+        found: Mapping[int, OfferedAddress] = find_brokers(sut) if brokers and sut.bootstrap else {}
+        played = dict(list(found.items())[:MOST_BROKERS])
+        hook = sut.hooks.get("process")
+        order = ProcessHook(hook.command, sut.folder) if hook else None
+        nodes = ExternalNodes(played, order, journal)
+        with (
+            nodes.mended(),
+            ExternalDeployment(
+                run, sut, nodes, tuple(played), deadlines=deadlines, part=part, shard=shard
+            ) as deployed,
+        ):
+            deployed.known = tuple(found) or deployed.brokers
+            yield deployed

@@ -2,7 +2,8 @@
 
 A broker is what Metadata names, at the address it names. What the hook says it did is looked at
 from outside: a broker that was killed and still answers is an error of the hook, not a fault that
-landed. Whatever happens, brokers that were killed or stopped are started again in the end.
+landed. Whatever happens, brokers that were killed or stopped are started again in the end; after a
+SIGKILL of the lab, at the begin of its next run on them (`external_journal.py`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from harness.clients.answers import UnreadableAnswer
 from harness.clients.asked import ESSENTIAL, first_lacking, lacking
 from harness.clients.raw import RawClient
 from harness.clients.versions import Offered, OfferedAddress
+from harness.deployments.external_journal import Journal
 from harness.deployments.plan import CONTROLLER, NodeState, broker_id
 from harness.errors import AdapterError, CannotConnect, NoAnswer, ProtocolBreach, shown
 from harness.sut import Sut
@@ -80,8 +82,14 @@ def _check_essential(sut: Sut, offered: Offered) -> None:
 class ExternalNodes:
     """The brokers of a SUT file, by name."""
 
-    def __init__(self, addresses: Mapping[int, OfferedAddress], hook: ProcessHook | None) -> None:
+    def __init__(
+        self,
+        addresses: Mapping[int, OfferedAddress],
+        hook: ProcessHook | None,
+        journal: Journal | None = None,
+    ) -> None:
         self._addresses = addresses
+        self._journal = journal
         self._hook = hook
         self._undo: dict[tuple[str, ...], str] = {}
         self.verbs = frozenset() if hook is None or not addresses else hook.verbs()
@@ -172,9 +180,13 @@ class ExternalNodes:
         of_node = about[:1] if verb in ("start", "kill", "pause", "resume") else about[:2]
         if verb in _UNDONE_BY:
             self._undo[of_node] = _UNDONE_BY[verb]
+            if self._journal is not None:
+                self._journal.owes(_UNDONE_BY[verb], *of_node)
         said = self._hook.order(verb, *about)
         if verb in _UNDONE_BY.values():
             self._undo.pop(of_node, None)
+            if self._journal is not None:
+                self._journal.paid(*of_node)
         return said
 
     def _comes_true(self, name: str, *, answering: bool, within_s: float) -> bool:

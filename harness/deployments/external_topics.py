@@ -22,22 +22,24 @@ MOST_LOOKS = 6
 _LOST = (OSError, TimeoutError, LabError)
 
 
-def remove_topics(bootstrap: str, tag: str) -> None:
-    """Delete every topic of the run with this tag, as far as the cluster answers."""
+def remove_topics(bootstrap: str, tag: str) -> bool:
+    """Delete every topic of the run with this tag; whether the cluster told of none in the end."""
     with suppress(*_LOST):
-        asyncio.run(_remove(bootstrap, f"-{tag}"))
+        return asyncio.run(_remove(bootstrap, f"-{tag}"))
+    return False
 
 
-async def _remove(bootstrap: str, ending: str) -> None:
+async def _remove(bootstrap: str, ending: str) -> bool:
     """Look and delete, until a look finds none: brokers hear late of what was created last."""
     for look in range(MOST_LOOKS):
         addresses = await _addresses(bootstrap)
         names = {one for one in await _topics(addresses) if one.endswith(ending)}
         if look and not names:
-            return
+            return bool(addresses)
         for name in sorted(names):
             await _delete(name, addresses)
         await asyncio.sleep(BETWEEN_S)
+    return False
 
 
 async def _addresses(bootstrap: str) -> list[Address]:

@@ -37,7 +37,12 @@ from harness.steps.vocabulary import verb
 from harness.workloads.edge_log import BY
 from harness.workloads.edge_steps import LOST, EdgeSteps
 from harness.workloads.micro_transactions import MicroTransactions
-from harness.workloads.transactional_load import LingeringTransaction, TransactionalLoad
+from harness.workloads.transactional_load import (
+    MOST,
+    RESTS_S,
+    LingeringTransaction,
+    TransactionalLoad,
+)
 from harness.workloads.transactional_log import TransactionalLog
 from harness.workloads.transactional_producer import TransactionalProducer
 
@@ -177,11 +182,29 @@ class TransactionSteps(EdgeSteps):
         self.unsound = self.unsound or not done
 
     @verb(drawn=False)
-    async def work(self, step: Step, seed: int, producers: int, log: str = "*") -> None:
-        """Let producers begin, send and end, each for itself, until they are to finish."""
+    async def work(
+        self,
+        step: Step,
+        seed: int,
+        producers: int,
+        log: str = "*",
+        most: int = MOST,
+        rests: float = 1000 * RESTS_S,
+    ) -> None:
+        """Let producers begin, send and end, each for itself, until they are to finish.
+
+        Each has so many transactions at most (0: no end), and rests up to `rests` ms between two.
+        """
         self._loads += 1
         names = [f"work{self._loads}-{number}" for number in range(producers)]
-        load = TransactionalLoad(self._on, self._written(log), seed=seed, names=names)
+        load = TransactionalLoad(
+            self._on,
+            self._written(log),
+            seed=seed,
+            names=names,
+            most=most,
+            rests_s=rests / 1000,
+        )
         self._ids |= dict.fromkeys(names)
         load.begin()
         self._at_work.append(load)

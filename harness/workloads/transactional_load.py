@@ -21,15 +21,24 @@ PAUSES = 0.75  # of a time-out, between two partitions of a transaction that lin
 
 
 class TransactionalLoad:
-    """Some producers over some logs; it is begun once."""
+    """Some producers over some logs, begun once; each has `most` transactions (0: no end)."""
 
     kind = "work"
 
     def __init__(
-        self, on: Deployment, logs: Sequence[TransactionalLog], *, seed: int, names: Sequence[str]
+        self,
+        on: Deployment,
+        logs: Sequence[TransactionalLog],
+        *,
+        seed: int,
+        names: Sequence[str],
+        most: int = MOST,
+        rests_s: float = RESTS_S,
     ) -> None:
         self._on = on
         self._seed = seed
+        self._most = most
+        self._rests_s = rests_s
         # Who leads is found out by each producer for itself.
         self._logs = [(one.topic, one.partition) for one in logs]
         self._names = names
@@ -60,13 +69,13 @@ class TransactionalLoad:
         )
         logs = [TransactionalLog(on=self._on, topic=of, partition=n) for of, n in self._logs]
         anew, done = True, 0
-        while self._going and done < MOST:
+        while self._going and (not self._most or done < self._most):
             if anew and (await producer.init()).type != "ok":
                 await asyncio.sleep(RESTS_S)
                 continue
             anew = await self._transaction(producer, logs, chance, leaves)
             done += 1
-            await asyncio.sleep(RESTS_S * self._on.pace * chance.random())
+            await asyncio.sleep(self._rests_s * self._on.pace * chance.random())
 
     async def _transaction(
         self,

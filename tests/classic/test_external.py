@@ -24,7 +24,7 @@ from harness.cli.leaving import leaving_no_topics
 from harness.clients.admin import create_topic, leadership
 from harness.clients.operations import TopicPartition
 from harness.clients.raw import RawClient
-from harness.deployments import external_nodes
+from harness.deployments import external_journal, external_nodes
 from harness.deployments.external import external_deployment
 from harness.deployments.external_nodes import find_brokers
 from harness.deployments.plan import QUICK_TO_NOTICE, DeploymentPlan, broker_name
@@ -188,6 +188,25 @@ def test_levers_pull_the_hook_and_count_what_is_no_longer_answered(
 
 
 @pytest.mark.process
+def test_the_topics_of_a_run_whose_lab_was_killed_go_with_the_next_run(
+    cluster: ProcessCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(external_journal, "PLACE", tmp_path)
+    killed = external_journal.Journal(cluster.bootstrap)
+    killed.owes(external_journal.TOPICS, "17c0ffee")
+    host, _, port = cluster.address(broker_name(1)).rpartition(":")
+    client = RawClient(StreamNetwork(), Address(host, int(port)))
+    asyncio.run(create_topic(client, "killed-17c0ffee", partitions=1, replication_factor=1))
+    killed.close()
+
+    with external_journal.journal_of(heron(bootstrap=cluster.bootstrap)):
+        pass
+
+    assert error_of(cluster, "killed-17c0ffee") == UNKNOWN_TOPIC
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.process
 def test_a_run_that_is_stopped_takes_its_topics_with_it_and_no_others(
     cluster: ProcessCluster,
 ) -> None:
@@ -249,7 +268,10 @@ def heron(**known: object) -> Sut:
     return replace(sut, **known)  # type: ignore[arg-type]
 
 
-def test_a_system_that_is_gone_keeps_nobody_waiting_for_its_topics() -> None:
+def test_a_system_that_is_gone_keeps_nobody_waiting_for_its_topics(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(external_journal, "PLACE", tmp_path)
     with pytest.raises(KeyboardInterrupt), leaving_no_topics(heron(), "17c0ffee"):
         raise KeyboardInterrupt
 
