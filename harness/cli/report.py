@@ -55,7 +55,7 @@ class Wanted:
 def run(name: str, wanted: Wanted) -> int:
     """Show a run; the exit code is the run's own."""
     folder = find_run(name)
-    stage = Stage(sys.stderr if wanted.as_json else sys.stdout)
+    stage = Stage.for_people(as_json=wanted.as_json)
     designs = designs_at(wanted.designs, load_line_map(LINE_MAP, CATALOGUE))
     conclusion = judge_folder(folder, stage)
     with hiding(secrets_of(conclusion.header)):
