@@ -56,6 +56,7 @@ def judge(
     """
     run = Run.open(folder)
     if not run.history.exists():
+        progress("sealing")
         run.seal()
     history = read_history(run.history)
     header = history.header or run.header

@@ -31,6 +31,7 @@ from spark_checkers.circumstances import circumstances_of
 from spark_checkers.engine import Engine
 from spark_checkers.evaluate import FINDINGS_KEPT, Progress, evaluate_each
 from spark_checkers.judge_history import judge_history, judgement_of, load_tables
+from spark_checkers.pace import Pace
 from spark_checkers.places import HISTORY_OF_ROW
 from spark_checkers.side_by_side import (
     Choose,
@@ -106,9 +107,10 @@ class _Wave:
 
 def _judge_wave(wave: _Wave, sources: Sequence[Source], workers: int | None) -> list[Outcome]:
     laid: list[LaidOutHistory] = []
+    pace = Pace(wave.progress, "histories laid out")
     for batch in _lay_out(wave, list(enumerate(sources)), workers or os.cpu_count() or 1):
         laid += batch
-        wave.progress(f"{len(laid)} of {len(sources)} histories laid out")
+        pace(len(laid), len(sources))
     grounds: dict[JudgingProfile, list[LaidOutHistory]] = {}
     outcomes: dict[int, Outcome] = {}
     for each in laid:

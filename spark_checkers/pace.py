@@ -8,6 +8,19 @@ from collections.abc import Callable
 Progress = Callable[[str], None]
 
 
+class HowFar(str):
+    """What is going on, and how much of it is done."""
+
+    done: int
+    whole: int
+
+    def __new__(cls, text: str, done: int, whole: int) -> HowFar:
+        """A text, for who only reads."""
+        said = super().__new__(cls, text)
+        said.done, said.whole = done, whole
+        return said
+
+
 class Pace:
     """Tells `progress` of parts that are done: `3 of 8 ranges laid out, 1.5 a second, 3 s left`."""
 
@@ -26,4 +39,4 @@ class Pace:
         took = self._clock() - self._began
         if done and took > 0:
             told += f", {done / took:.1f} a second, {took * (count - done) / done:.0f} s left"
-        self._progress(told)
+        self._progress(HowFar(told, done, count))

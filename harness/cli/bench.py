@@ -32,6 +32,7 @@ ROWS = (
 )
 LONG_ROWS = (
     "pipeline-10m",
+    "pipeline-30m",
     "log-rules-100m",
     "report",
     "linearizability-100k",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +36,7 @@ def run(file: Path, options: Options, stage: Stage | None = None) -> int:
     name = next_run(RUNS) if options.out is None else str(options.out)
     folder = options.out or RUNS / name
     check_folder(folder)
-    stage = stage or Stage(sys.stderr if options.as_json else sys.stdout)
+    stage = stage or Stage.for_people(as_json=options.as_json)
     stage.say(f"{campaign.name} · {sut.name} {__version__} · {world} · seed {options.seed}")
     header = header_of(options, sut, world, name, list(campaign.profiles))
     header["options"] |= {CAMPAIGN: str(file), DIGEST: _digest(file)}

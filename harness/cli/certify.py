@@ -10,7 +10,6 @@ import datetime
 import os
 import platform
 import subprocess
-import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -78,7 +77,7 @@ def run(options: Options) -> int:
     name = next_run(RUNS) if options.out is None else str(options.out)
     folder = options.out or RUNS / name
     check_folder(folder)
-    stage = Stage(sys.stderr if options.as_json else sys.stdout)
+    stage = Stage.for_people(as_json=options.as_json)
     profiles = sorted({rule.profile for rule in rules})
     stage.say(
         f"{sut.name} {sut.version} · {', '.join(profiles)} {__version__} · {world}"

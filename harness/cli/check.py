@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 
 from harness.cli.certify import open_chosen_engine
 from harness.cli.check_many import check_many, lines_of_many
@@ -35,15 +35,23 @@ def run(where: str, asked: Asked, *, as_json: bool) -> int:
     except KeyboardInterrupt as stop:
         raise Stopped(
             f"stopped; what is recorded at {where} is as it was\n"
-            f"`{terminal.called_as()} check {where}` begins again"
+            f"`{terminal.called_as()} check {' '.join([where, *_options(asked)])}` begins again"
         ) from stop
+
+
+def _options(asked: Asked) -> list[str]:
+    """What was asked for, as it is written on the command line."""
+    named = {"--model": asked.model, "--engine": asked.engine, "--master": asked.master}
+    given = [word for name, value in named.items() if value is not None for word in (name, value)]
+    given += ["--initial", asked.initial] if asked.initial != Asked().initial else []
+    return [*map(quote, given), *(["--ww-deps"] if asked.ww_deps else [])]
 
 
 def _run(where: str, asked: Asked, *, as_json: bool) -> int:
     started = time.monotonic()
     refuse_unknown_model(asked)
     place = _found_at(where)
-    stage = Stage(sys.stderr if as_json else sys.stdout)
+    stage = Stage.for_people(as_json=as_json)
     if asked.model is None and not asked.ww_deps and is_run(place):
         return _run_folder(place, asked, stage, started, as_json=as_json)
     sources = find_sources(place)

@@ -1,19 +1,26 @@
-"""Stages of a long command: a live line while it runs, one plain line when it is done."""
+"""Stages of a long command: a live line while it runs, one plain line when it is done.
+
+The live line is for people alone: on a terminal, beside what is printed, and never with `--json`.
+Where it is known how much there is to do, it has a bar.
+"""
 
 from __future__ import annotations
 
+import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import TextIO
+from contextlib import contextmanager, nullcontext
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.markup import escape
-from rich.status import Status
+from rich.progress import BarColumn, Progress, SpinnerColumn, Task, TextColumn
+from rich.text import Text
 
 from reports.plain import printable, scrubbed
 from reports.terminal import width
+from spark_checkers.pace import HowFar
 
 __all__ = ["LABEL", "Line", "Stage", "plural", "printable"]
 
@@ -25,16 +32,30 @@ def plural(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
+class _Bar(BarColumn):
+    """A bar, once it is known how much there is to do."""
+
+    def render(self, task: Task) -> Any:
+        """Nothing before."""
+        return Text() if task.total is None else super().render(task)
+
+
 class Line:
     """The line of one stage."""
 
-    def __init__(self, status: Status) -> None:
-        self._status = status
+    def __init__(self, bars: Progress, name: str) -> None:
+        self._bars = bars
+        self._task = bars.add_task(name, total=None)
         self.text = ""
 
     def progress(self, text: str) -> None:
         """What is going on now; shown only where somebody is watching."""
-        self._status.update(escape(printable(text)))
+        said = escape(printable(text))
+        if isinstance(text, HowFar):
+            self._bars.update(self._task, description=said, completed=text.done, total=text.whole)
+        else:
+            self._bars.remove_task(self._task)
+            self._task = self._bars.add_task(said, total=None)
 
     def done(self, text: str) -> None:
         """What the stage came to."""
@@ -42,18 +63,31 @@ class Line:
 
 
 class Stage:
-    """Prints stages and plain lines to one stream, never wider than asked, never in colour."""
+    """Prints stages and plain lines to one stream, never wider than asked, never in colour; to
+    none if there is none."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
-        self._console = Console(stderr=True)
+        self._console = Console(stderr=True, quiet=stream is None)
+
+    @classmethod
+    def for_people(cls, *, as_json: bool) -> Stage:
+        """To standard output; silent where a program reads that."""
+        return cls(None if as_json else sys.stdout)
+
+    @contextmanager
+    def _live(self, name: str) -> Iterator[Line]:
+        columns = (SpinnerColumn(), _Bar(bar_width=24), TextColumn("{task.description}"))
+        bars = Progress(*columns, console=self._console, transient=True)
+        # On no terminal there is nothing to draw, and rich would end with an empty line.
+        with bars if self._console.is_interactive else nullcontext():
+            yield Line(bars, name)
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[Line]:
         """A stage; its line is printed when the block ends well."""
         started = time.monotonic()
-        with self._console.status(name) as status:
-            line = Line(status)
+        with self._live(name) as line:
             yield line
         took = f"{name:<{LABEL}}ok      {line.text} in {time.monotonic() - started:.1f} s"
         for row in textwrap.wrap(took, width(), subsequent_indent=" " * (LABEL + 8)):
@@ -62,8 +96,8 @@ class Stage:
     @contextmanager
     def watched(self, name: str) -> Iterator[Callable[[str], None]]:
         """Something long whose result speaks for itself: shown while it runs, and no line after."""
-        with self._console.status(name) as status:
-            yield lambda text: status.update(escape(printable(f"{name}: {text}")))
+        with self._live(name) as line:
+            yield line.progress
 
     def detail(self, name: str, counts: Mapping[str, int]) -> None:
         """A stage's counts, several to a line."""
@@ -79,4 +113,5 @@ class Stage:
 
     def say(self, text: str) -> None:
         """One plain line, at once, whatever is in it; secrets are hidden."""
-        print(printable(scrubbed(text)), file=self._stream, flush=True)
+        if self._stream is not None:
+            print(printable(scrubbed(text)), file=self._stream, flush=True)

@@ -58,7 +58,7 @@ def run(name: str, wanted: Wanted) -> int:
     if wanted.allure and (runs := runs_of_night(name)):
         return _night_in_allure(runs, wanted)
     folder = find_run(name)
-    stage = Stage(sys.stderr if wanted.as_json else sys.stdout)
+    stage = Stage.for_people(as_json=wanted.as_json)
     designs = designs_at(wanted.designs, load_line_map(LINE_MAP, CATALOGUE))
     new = not is_judged(folder)
     conclusion = judge_folder(folder, stage)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -49,7 +48,7 @@ def run(
     target = out or Path(f"{Path(source.name).stem}.shrunk.jsonl")
     if target.exists() and target.resolve() == Path(source.address).resolve():
         raise UsageError(f"{target} is the history itself: choose another --out")
-    stage = Stage(sys.stderr if as_json else sys.stdout)
+    stage = Stage.for_people(as_json=as_json)
     with ScratchFolder("shrink") as scratch:
         engine = InlineEngine()
         try:

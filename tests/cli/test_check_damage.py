@@ -39,9 +39,13 @@ def change(path: Path, old: bytes, new: bytes) -> None:
 
 
 def checked(capfd: pytest.CaptureFixture[str], run: Run) -> tuple[int, dict[str, Any], str]:
-    code = app(["check", str(run.folder), "--engine", "inline", "--json"], standalone_mode=False)
-    said = capfd.readouterr()
-    return code, json.loads(said.out), said.err
+    """The exit code, the document, and what is said to people."""
+    words = ["check", str(run.folder), "--engine", "inline"]
+    code = app([*words, "--json"], standalone_mode=False)
+    found, silence = capfd.readouterr()
+    assert silence == ""
+    assert app(words, standalone_mode=False) == code
+    return code, json.loads(found), capfd.readouterr().out
 
 
 def test_what_a_whole_history_shows_accuses_the_system(

@@ -17,9 +17,20 @@ from harness.processes.java import java_home_for_spark
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("engine", ["inline", pytest.param("spark", marks=pytest.mark.spark)])
-def test_it_says_how_to_go_on(tmp_path: Path, engine: str) -> None:
-    history = recorded(tmp_path / "run", 30_000)
+GONE_S = 60
+STARTING, JUDGING = "tidemark-check-*", "**/ops.*/0*.parquet"
+
+
+@pytest.mark.parametrize(
+    ("engine", "lines", "when"),
+    [
+        ("inline", 1_000, STARTING),
+        pytest.param("spark", 1_000, STARTING, marks=pytest.mark.spark),
+        pytest.param("spark", 35_000, JUDGING, marks=pytest.mark.spark),
+    ],
+)
+def test_it_says_how_to_go_on(tmp_path: Path, engine: str, lines: int, when: str) -> None:
+    history = recorded(tmp_path / "run", lines)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     given = {"PYTHONPATH": str(ROOT), "TMPDIR": str(scratch), "TIDEMARK_CALLED_AS": "tidemark"}
@@ -34,7 +45,7 @@ def test_it_says_how_to_go_on(tmp_path: Path, engine: str) -> None:
         start_new_session=True,
         env=os.environ | given,
     ) as check:
-        while not any(scratch.glob("tidemark-check-*")) and check.poll() is None:
+        while not any(scratch.glob(when)) and check.poll() is None:
             time.sleep(0.01)
         check.send_signal(signal.SIGINT)
         _, told = check.communicate(timeout=100)
@@ -43,9 +54,19 @@ def test_it_says_how_to_go_on(tmp_path: Path, engine: str) -> None:
         130,
         (
             f"tidemark: stopped; what is recorded at {history} is as it was\n"
-            f"tidemark: `tidemark check {history}` begins again\n"
+            f"tidemark: `tidemark check {history} --engine {engine}` begins again\n"
         ),
     )
     assert [*scratch.glob("tidemark-*")] == []
-    with pytest.raises(ProcessLookupError):
-        os.killpg(check.pid, 0)
+    until = time.monotonic() + GONE_S
+    while still_there(check.pid):  # Java ends when it sees that nobody talks to it any more
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def still_there(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -29,7 +29,7 @@ from harness.history import (
     write_tables,
 )
 from harness.history.bulk import write_bulk_tables
-from harness.history.ranges import BULK_TABLES
+from harness.history.ranges import BULK_TABLES, bucket_of, bucket_of_part
 
 BY_LINE, AT_ONCE = 1 << 60, 0
 # The others have no rows from plain lines; two of them show that they get theirs.
@@ -153,13 +153,29 @@ def damaged(content: bytes, how: tuple[str, int, Any]) -> bytes:
     return b"\n".join(lines)
 
 
-def told(path: Path, folder: Path) -> object:
-    """All that is told of a history: its rows in no order, and what is wrong with it."""
+class InBuckets(bulk.Threads):
+    """Threads that part rows by their logs, as tasks do."""
+
+    def __init__(self, buckets: int) -> None:
+        super().__init__()
+        self._buckets = buckets
+
+    def buckets(self, size: int) -> int:
+        return self._buckets
+
+
+def told(path: Path, folder: Path, buckets: int = 1) -> object:
+    """All that is told of a history: its rows in no order, and what is wrong with it. A file that
+    is said to be of one bucket has no row of another."""
     try:
         history = read_history(path)
-        tables = write_tables(history, folder, only=TOLD)
+        tables = write_tables(history, folder, only=TOLD, runs=InBuckets(buckets))
     except HistoryError as error:
         return repr(error)
+    for file in folder.glob("*/*.parquet"):
+        if parted := bucket_of_part(file.name):
+            logs = parquet.read_table(file, columns=["topic", "partition"]).to_pylist()
+            assert all(belongs(log, *parted) for log in logs)
     found = {name: parquet.read_table(tables[name]) for name in TOLD}
     for name in BULK_TABLES:
         assert found[name].schema.types == silver.arrow_schema(TABLES[name]).types
@@ -168,18 +184,23 @@ def told(path: Path, folder: Path) -> object:
     return rows, problems, history.complete, history.footer, history.ignored
 
 
+def belongs(log: dict[str, Any], bucket: int, buckets: int) -> bool:
+    return bucket_of(log["topic"], log["partition"], buckets) == bucket
+
+
 @settings(
-    max_examples=settings().max_examples // 8,
+    max_examples=settings().max_examples // 7,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@example("process", EVERYTHING, [], 500)
-@example("sim", EVERYTHING, [("drop", 30, None)], 4_000)
+@example("process", EVERYTHING, [], 500, 3)
+@example("sim", EVERYTHING, [("drop", 30, None)], 4_000, 1)
 @given(
     world=st.sampled_from(["sim", "process"]),
     pieces=st.lists(PIECES, max_size=12),
     damage=st.lists(DAMAGE, max_size=2),
     block=st.sampled_from([500, 4_000, 1 << 20]),
+    buckets=st.integers(1, 3),
 )
 def test_they_tell_the_same_of_any_history(
     monkeypatch: pytest.MonkeyPatch,
@@ -187,6 +208,7 @@ def test_they_tell_the_same_of_any_history(
     pieces: list[list[dict[str, Any]]],
     damage: list[tuple[str, int, Any]],
     block: int,
+    buckets: int,
 ) -> None:
     content = sealed(world, pieces)
     for how in damage:
@@ -198,7 +220,7 @@ def test_they_tell_the_same_of_any_history(
         monkeypatch.setattr(silver, "BULK_BYTES", BY_LINE)
         by_line = told(path, Path(name) / "by-line")
         monkeypatch.setattr(silver, "BULK_BYTES", AT_ONCE)
-        at_once = told(path, Path(name) / "at-once")
+        at_once = told(path, Path(name) / "at-once", buckets)
 
     assert at_once == by_line
 

@@ -28,6 +28,7 @@ from reports.terminal import (
     width,
     wrapped,
 )
+from spark_checkers.pace import Pace
 
 WHERE = Where(evidence="runs/1/history.jsonl", repeat="./tidemark replay 1 --rule")
 GOLDEN = Path(__file__).resolve().parents[1] / "cli" / "golden"
@@ -168,3 +169,37 @@ def test_secrets_are_hidden_on_the_terminal_too() -> None:
     with hiding(["correct-horse"]):
         Stage(stream).say("SASL failed: user x correct-horse, password=letmein")
     assert stream.getvalue() == "SASL failed: user x [hidden], password=[hidden]\n"
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("TTY_INTERACTIVE", "1")
+
+
+@pytest.mark.usefixtures("watched")
+def test_who_waits_sees_a_bar_once_it_is_known_how_much_there_is(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with Stage.for_people(as_json=False).watched("judge") as progress:
+        progress("building tables")
+    assert "━" not in capfd.readouterr().err
+    with Stage.for_people(as_json=False).watched("judge") as progress:
+        Pace(progress, "ranges laid out")(3, 8)
+    told = capfd.readouterr()
+
+    assert "━" in told.err
+    assert "3 of 8 ranges laid out" in told.err
+    assert told.out == ""
+
+
+@pytest.mark.usefixtures("watched")
+def test_a_program_that_reads_json_is_told_nothing_else(capfd: pytest.CaptureFixture[str]) -> None:
+    stage = Stage.for_people(as_json=True)
+    with stage.watched("judge") as progress:
+        Pace(progress, "ranges laid out")(3, 8)
+    with stage("record") as line:
+        line.done("all")
+    stage.say("VALID")
+
+    assert capfd.readouterr() == ("", "")
