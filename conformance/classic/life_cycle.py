@@ -20,6 +20,9 @@ from nemesis.schedule import Strike
 
 LIFE_CYCLE = "life-cycle"  # the stage and its first topic
 LATE_S = 0.7  # shorter than a session
+LONGER_S = 3.0  # than a replica may be behind
+CUT = "follower-is-cut"  # the last situation: it begins with everybody in sync
+BEHIND = "follower of three-0 <-> leader of three-0"
 LASTING = 3  # topics that are created just before power is lost
 CLASSIC = "classic"
 TOPICS = "topics"  # what needs no lever
@@ -36,6 +39,7 @@ SITUATIONS: Mapping[str, Strike] = MappingProxyType(
         "controller-loses-power": Strike("lose-power", CONTROLLER),
         "broker-stands-still": Strike("pause", "broker-1"),
         "disk-is-emptied": Strike("reimage", "broker-1"),
+        CUT: Strike("cut", BEHIND),
     }
 )
 ALSO: Mapping[str, Strike] = MappingProxyType({"news-travel-slowly": Strike("restart", "broker-1")})
@@ -49,7 +53,7 @@ OF_TOPICS = (
     *("KFK-130", "KFK-131", "KFK-132", "KFK-133", "KFK-134", "KFK-135", "KFK-136"),
     *("KFK-139", "KFK-140", "KFK-142", "KFK-143", "KFK-144", "KFK-145", "KFK-147", "KFK-171"),
 )
-OF_METRICS = ("KFK-210", "KFK-211", "KFK-212", "KFK-213", "KFK-214")
+OF_METRICS = ("KFK-210", "KFK-211", "KFK-212", "KFK-213", "KFK-214", "KFK-215")
 OF_LOSS = ("KFK-137", "KFK-138", "KFK-149", "KFK-168", "KFK-170")
 RULES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -110,6 +114,9 @@ def life_cycle_steps(
         story.part = part_name(one)
         _STORIES[one](story)
         story.steps.append(_step(LAB, "nodes"))
+    if CUT in situations:
+        story.part = part_name(CUT)
+        story.follower_is_cut()
     story.delete_and_create()
     story.end()
     return story.steps
@@ -344,6 +351,16 @@ class _Story:
         self.settle()
         self.heal("reimage", "c")
         self.settle()
+
+    def follower_is_cut(self) -> None:
+        """Leaders drop who does not fetch what is appended, though its session goes on."""
+        self.measure()
+        self.steps.append(_step(NEMESIS, "cut", target=BEHIND, part=self.part))
+        self.admin("append-to", topic="three", partition=0, acks=1)
+        self.steps.append(_step(LAB, "wait", ms=int(LONGER_S * 1000)))
+        self.look()
+        self.steps.append(_step(NEMESIS, "end", fault="cut"))
+        self.measure()
 
     def delete_and_create(self) -> None:
         """A topic is gone for every broker; one with its name is another topic."""

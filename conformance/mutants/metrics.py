@@ -31,6 +31,10 @@ def _only_shrinks_count(before: tuple[int, ...], after: tuple[int, ...]) -> int:
     return min(0, len(after) - len(before))
 
 
+def _only_growth_counts(before: tuple[int, ...], after: tuple[int, ...]) -> int:
+    return max(0, len(after) - len(before))
+
+
 MUTANTS = (
     Mutant(
         name="leads-what-it-has",
@@ -73,5 +77,12 @@ MUTANTS = (
         replace=_only_shrinks_count,
         rules=("KFK-213",),
         why="what gets better need not be counted",
+    ),
+    Mutant(
+        name="only-growth-counts",
+        decision="isr-change",
+        replace=_only_growth_counts,
+        rules=("KFK-215",),
+        why="who leaves is missed by another metric",
     ),
 )

@@ -63,7 +63,7 @@ def counts_as_led(one: MeasuredPartition) -> bool:
     return one.leads
 
 
-@decision("isr-change", rules=("KFK-213",))
+@decision("isr-change", rules=("KFK-213", "KFK-215"))
 def isr_change(before: tuple[int, ...], after: tuple[int, ...]) -> int:
     """By how many an ISR grew; below 0 it shrank. One for another is neither."""
     return len(after) - len(before)

@@ -24,6 +24,7 @@ SELECT r.op, r.clock, r.began, r.ended, r.whole, r.bound_s, CAST(NULL AS STRING)
   max(CASE WHEN m.name = 'kafka_server_replicamanager_underminisrpartitioncount' THEN m.value END)
     AS under_min,
   max(CASE WHEN m.name = 'kafka_server_replicamanager_isrexpands_total' THEN m.value END) AS expansions,
+  max(CASE WHEN m.name = 'kafka_server_replicamanager_isrshrinks_total' THEN m.value END) AS shrinks,
   max(CASE WHEN m.name = 'kafka_controller_kafkacontroller_activebrokercount' THEN m.value END) AS active,
   max(CASE WHEN m.name = 'kafka_controller_kafkacontroller_fencedbrokercount' THEN m.value END) AS fenced,
   max(CASE WHEN m.name = 'kafka_controller_kafkacontroller_offlinepartitionscount' THEN m.value END)

@@ -78,6 +78,7 @@ METRICS = {
     "leads": "kafka_server_replicamanager_leadercount",
     "lacks": "kafka_server_replicamanager_underreplicatedpartitions",
     "short": "kafka_server_replicamanager_underminisrpartitioncount",
+    "shrinks": "kafka_server_replicamanager_isrshrinks_total",
     "expands": "kafka_server_replicamanager_isrexpands_total",
     "active": "kafka_controller_kafkacontroller_activebrokercount",
     "fenced": "kafka_controller_kafkacontroller_fencedbrokercount",

@@ -31,6 +31,17 @@ def expanded(count: int) -> str:
         """
 
 
+def shrunk(count: int, *, also: str = "") -> str:
+    """Broker 2 is out of the ISR for a while, and back in it at the end."""
+    counted = "broker-1:has=1,leads=1,lacks=0,short=0,shrinks="
+    return f"""
+        {measured(1, PAIR, f"{counted}4")}
+        {also}
+        {look(21, LACKING, phase="look looks=1")}
+        {measured(41, PAIR, f"{counted}{count}")}
+        """
+
+
 # rule: (what must be flagged, the nearest that must not)
 HISTORIES: dict[str, tuple[str, str]] = {
     "KFK-210": (
@@ -60,6 +71,7 @@ HISTORIES: dict[str, tuple[str, str]] = {
         "create min=1 manual => ok id=A\n" + measured(11, LACKING, "broker-1:short=1"),
         "create min=2 manual => ok id=A\n" + measured(11, LACKING, "broker-1:short=1"),
     ),
+    "KFK-215": (shrunk(4), shrunk(5)),
 }
 
 ALSO_BAD: dict[str, tuple[str, str]] = {
@@ -93,6 +105,10 @@ LEGAL: dict[str, str] = {
     "metrics that were not read for the whole bound": measured(
         1, PAIR, "broker-1:has=9,leads=9,lacks=9", phase=QUICK
     ),
+    "an ISR that the controller may have made smaller": shrunk(4, also="12-13 fault kill broker-2"),
+    "an ISR that shrank while a broker was told to be fenced": shrunk(
+        4, also=look(12, PAIR, brokers="1:a 2:b! 3:c", phase="look looks=1")
+    ),
     "an ISR that grew under another leader": f"""
         {measured(1, LACKING, "broker-1:has=1,leads=1,lacks=1,expands=4,short=0", phase=QUICK)}
         {measured(21, ELSEWHERE, "broker-1:has=1,leads=0,lacks=0,expands=4,short=0", ALL_UP)}
@@ -122,6 +138,9 @@ WORDS: dict[str, str] = {
     "KFK-212": (
         "op 0: the controller counts 3 brokers active, and 2 are; 0 fenced, and 1 are; "
         f"0 partitions without a leader, and 1 are; 1 in all, and there are 1; {_BOUND}"
+    ),
+    "KFK-215": (
+        "op 29: broker-1 counted 4 shrinks and then 4; 1 ISRs of its partitions shrank in between"
     ),
     "KFK-214": (
         "op 2: broker-1 counts 1 partitions below min.insync.replicas; "

@@ -121,4 +121,23 @@ RULES = (
         ),
         hint="UnderMinIsrPartitionCount is of those that take nothing with acks=all",
     ),
+    kafka_rule(
+        id="KFK-215",
+        section=METRICS,
+        source=MONITORING,
+        sentence="A leader counts every ISR that it makes smaller.",
+        depth=Depth.HOOKS,
+        judge=Holds(
+            table="shrinks_counted",
+            when="TRUE",
+            holds="shrinks >= before_shrinks + shrunk",
+            times="shrunk",
+            show=("node_name", "before_shrinks", "shrinks", "shrunk"),
+            words=(
+                "{node_name} counted {before_shrinks} shrinks and then {shrinks}",
+                "{shrunk} ISRs of its partitions shrank in between",
+            ),
+        ),
+        hint="who does not fetch what is appended leaves the ISR although its session goes on",
+    ),
 )
