@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
-from reference_impl.decisions import Mutant
+from reference_impl.decisions import Mutant, original
 from reference_impl.log.decisions import EpochEntry
+from reference_impl.replication.decisions import EpochEnd
 from reference_impl.tiered.segment_cache import EpochRange
 
 STAGE = "divergence"
@@ -30,7 +32,26 @@ def _ends_with_the_log(
     return epoch, log_end_offset
 
 
+def _parts_where_it_is_longer(fetched: EpochEnd, ours: EpochEnd, log_start_offset: int) -> Any:
+    found = original("route-diverging")(fetched, ours, log_start_offset)
+    return found if ours.end_offset < fetched.end_offset else None
+
+
 MUTANTS = (
+    Mutant(
+        name="positions-have-no-epoch",
+        decision="route-diverging",
+        replace=lambda fetched, ours, log_start_offset: None,
+        rules=("TS-039",),
+        why="an offset that the log has is given what stands there",
+    ),
+    Mutant(
+        name="longer-logs-have-no-end",
+        decision="route-diverging",
+        replace=_parts_where_it_is_longer,
+        rules=("TS-039",),
+        why="logs part where the shorter one ends",
+    ),
     Mutant(
         name="epochs-end-with-the-log",
         decision="end-offset-for-epoch",

@@ -70,6 +70,7 @@ def _ships(batches: str, bound_ms: int) -> Iterator[Step]:
 
 def _reads() -> Iterator[Step]:
     yield tier("epochs", log=LOG)
+    yield tier("positions", log=LOG)
     yield tier("through", log=LOG, bound=THROUGH_MS)
     yield tier("read", log=LOG)
     yield tier("read-all")

@@ -15,7 +15,7 @@ from harness.clients.raw import RawClient
 from harness.history import classify
 from harness.history.outcome import Outcome
 
-BY_TOPIC_ID, BY_REPLICA_STATE, WITH_TIMEOUT = 13, 15, 10
+BY_EPOCH, BY_TOPIC_ID, BY_REPLICA_STATE, WITH_TIMEOUT = 12, 13, 15, 10
 _TOPIC, _SET, _DELETE = 2, 0, 1
 _HEADER = 61
 MAX_BYTES = 1 << 20
@@ -30,14 +30,15 @@ async def fetch_as_follower(
     replica: int,
     offset: int,
     leader_epoch: int,
+    last_fetched_epoch: int = -1,
     timeout_s: float,
 ) -> Outcome:
-    """What a follower would be answered that asks for an offset."""
+    """What a follower would be answered that asks for an offset, or a consumer (replica −1)."""
     partition = {
         "partition": i32(tp.partition),
         "current_leader_epoch": i32(leader_epoch),
         "fetch_offset": i64(offset),
-        "last_fetched_epoch": i32(-1),
+        "last_fetched_epoch": i32(last_fetched_epoch),
         "log_start_offset": i64(-1),
         "partition_max_bytes": i32(MAX_BYTES),
     }
@@ -47,7 +48,7 @@ async def fetch_as_follower(
     if version >= BY_REPLICA_STATE:
         who = {"replica_state": {"replica_id": i32(replica), "replica_epoch": i64(-1)}}
     asked = {"session_epoch": i32(-1), "min_bytes": i32(1), "max_bytes": i32(MAX_BYTES), **who}
-    if version < 12:  # before, the epoch of what was fetched last is not named
+    if version < BY_EPOCH:  # before, the epoch of what was fetched last is not named
         partition.pop("last_fetched_epoch")
     request = build(
         request_schema("fetch", version),
@@ -64,6 +65,9 @@ async def fetch_as_follower(
         "log_start_offset": one.log_start_offset,
         "count": len(records_in(data, 0)),
     }
+    if version >= BY_EPOCH:
+        parted = one.diverging_epoch
+        fields["diverging"] = [int(parted.epoch), int(parted.end_offset)]
     return Outcome("fail" if one.error_code else "ok", fields)
 
 

@@ -16,6 +16,8 @@ from harness.workloads.edge_log import BY, EdgeLog
 EARLIEST, LATEST, MAX_TIMESTAMP = -2, -1, -3
 EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = -4, -5, -6
 NEWEST_LIST = 11
+POSITION_FETCH = "fetch_from_position"
+NOT_DUE = -1  # how many records are sent is not at issue
 FOLLOWER_VERSIONS = (12, 13, 14, 15, 17)
 LIST_VERSIONS = (1, 6, 7, 8, 9, 10, 11)
 TRIES, PAUSE_S, STORAGE_ERROR = 20, 0.25, 56
@@ -124,6 +126,38 @@ class TierLog(EdgeLog):
             log_start=self.log_start,
             local_start=self.local_start,
         )
+
+    async def position(self, offset: int, epoch: int) -> None:
+        """Fetch from a position and its epoch, as a consumer that has records up to there.
+
+        The leader is asked first where that epoch ends: it has to say the same of both, and to send
+        no records if the position is not of its lineage (G-01).
+        """
+        told = await self.epoch_end(epoch)
+        if told is None or told.type != "ok" or int(told.fields["leader_epoch"]) < 0:
+            return
+        named, end = int(told.fields["leader_epoch"]), int(told.fields["offset"])
+        parts = named < epoch or end < offset
+
+        async def fetched(client: RawClient, leader_epoch: int) -> Outcome:
+            outcome = await tier_requests.fetch_as_follower(
+                client,
+                self.tp,
+                topic_id=self.topic_id,
+                version=tier_requests.BY_EPOCH,
+                replica=-1,
+                offset=offset,
+                leader_epoch=leader_epoch,
+                last_fetched_epoch=epoch,
+                timeout_s=self.timeout_s,
+            )
+            if outcome.type != "ok":
+                return outcome
+            diverging, count = outcome.fields["diverging"], outcome.fields["count"]
+            return Outcome("ok", {"error": 0, "value": [*diverging, count if parts else NOT_DUE]})
+
+        due = [named, end, 0] if parts else [-1, -1, NOT_DUE]
+        await self._at_leader_named(POSITION_FETCH, fetched, key=f"{offset}@{epoch}", value=due)
 
     async def _at_leader_named(
         self, f: str, work: Callable[[RawClient, int], Awaitable[Outcome]], **said: Any

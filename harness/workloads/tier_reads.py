@@ -61,6 +61,22 @@ class TierReads(EdgeSteps):
                     await one.follow(version, offset)
 
     @verb(drawn=False)
+    async def positions(self, step: Step, log: str, most: int = 6) -> None:
+        """Fetch from both sides of the end of each epoch, naming the epoch of the position."""
+        for one in self._tiers(log):
+            if not await one.bounds() or one.leader is None:
+                continue
+            latest = one.leader.epoch
+            for epoch in range(max(0, latest - most), latest + 1):
+                told = await one.epoch_end(epoch)
+                if told is None or told.type != "ok":
+                    continue
+                end = int(told.fields["offset"])
+                for offset in sorted({one.log_start, end - 1, end, end + 1, one.end}):
+                    if one.log_start <= offset <= one.end:
+                        await one.position(offset, epoch)
+
+    @verb(drawn=False)
     async def walk(self, step: Step, log: str, most: int = 60) -> None:
         """Read at each bound of the tiers and from each batch on, one byte and more, everywhere."""
         for one in self._tiers(log):

@@ -4,6 +4,7 @@ tiers create     topic=small partitions=2 configs=remote.storage.enable=true,…
 tiers await      log=small-* what=copied keep=3 bound=20000    copied, local, resumed
 tiers versions   log=small-0                  ListOffsets in all versions, each special timestamp
 tiers follow     log=small-0                  fetches in the role of a follower, at every bound
+tiers positions  log=small-0                  fetches that name the epoch of their position
 tiers walk       log=small-0                  from each batch on, at every broker, by limits
 tiers below      log=small-0                  just below the log start, at every broker
 tiers together   topic=small                  several partitions in one fetch, in turning order

@@ -297,7 +297,7 @@ RULES = (
     tier_rule(
         id="TS-037",
         section=EPOCHS,
-        lines=(437, 596, 598),
+        lines=(437, 598),
         sentence="A reader comes from the log start to the end, whatever elections there were.",
         decisions=("C-20", "C-41"),
         judge=Holds(
@@ -311,5 +311,24 @@ RULES = (
             ),
         ),
         hint="a segment of another lineage hides the one that holds the offset",
+    ),
+    tier_rule(
+        id="TS-039",
+        section=EPOCHS,
+        lines=(439, 504, 596),
+        sentence="A position that is not of the leader's lineage is answered with where it parts.",
+        decisions=("G-01", "C-20"),
+        judge=Holds(
+            table="ops",
+            when="f = 'fetch_from_position' AND type = 'ok'",
+            holds="coalesce(result = value, FALSE)",
+            show=("node", "key", "value", "result"),
+            words=(
+                "node {node} is asked for offset and epoch {key}",
+                "diverging epoch, its end and records should be {value}",
+                "they are {result}",
+            ),
+        ),
+        hint="DivergingEpoch is what OffsetForLeaderEpoch says of that epoch, without records",
     ),
 )
