@@ -21,6 +21,7 @@ from reference_impl.tiered.decisions import (
     task_may,
 )
 from reference_impl.tiered.extension import TieredExtension, finished_segments
+from reference_impl.tiered.lineage import first_offset_held
 from reference_impl.tiered.metadata import NotInitialised
 from reference_impl.tiered.segments import RemoteLogSegmentMetadata, SegmentState
 from reference_impl.tiered.tier import Tier
@@ -42,6 +43,7 @@ class ExpiryTask:
         log, epoch = self._extension.log, self._extension.partition.state.leader_epoch
         if log is None or not self._may_delete(epoch):
             return
+        await self._pass_what_is_gone(log)
         plan = plan_expiry(self._view(log, epoch))
         if plan.log_start_offset > log.log_start_offset:
             await log.advance_log_start_offset(plan.log_start_offset)
@@ -52,6 +54,19 @@ class ExpiryTask:
             if not self._may_delete(epoch):
                 return
             await self._delete(segment, epoch)
+
+    async def _pass_what_is_gone(self, log: Log) -> None:
+        """Raise the log start to what earlier leaders have left, which did not tell how far they
+        had come; below it every reader would wait for segments that are deleted."""
+        extension = self._extension
+        extension.highest_remote()  # NotInitialised, as long as not all segments are known
+        segments = self._tier.metadata.list_remote_log_segments(extension.id)
+        bounds = log.log_start_offset, log.local_log_start_offset
+        held = min(first_offset_held(segments, log.epochs.entries, *bounds), log.high_watermark)
+        if held > log.log_start_offset:
+            await log.advance_log_start_offset(held)
+            await self._tier.checkpoint()
+            extension.partition.wake()
 
     def _may_delete(self, epoch: int) -> bool:
         return task_may(TaskStep.DELETE, self._extension.standing(epoch))

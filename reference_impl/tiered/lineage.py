@@ -95,6 +95,24 @@ def parts_of_lineage(
     return sorted(found, key=lambda one: (one.part, one.segment.segment_id.id))
 
 
+@decision("first-offset-held", rules=("TS-037",))
+def first_offset_held(
+    segments: Iterable[RemoteLogSegmentMetadata],
+    lineage: Sequence[EpochEntry],
+    log_start_offset: int,
+    local_log_start_offset: int,
+) -> int:
+    """Where the log begins that is still there: its local part, or the first finished segment.
+
+    A leader deletes segments as soon as its log start has passed them; one that takes over before
+    it was told of that log start has to take it from what is left.
+    """
+    if log_start_offset >= local_log_start_offset:
+        return log_start_offset
+    parts = parts_of_lineage(segments, lineage, log_start_offset)
+    return min([local_log_start_offset, *(one.part.start for one in parts)])
+
+
 @decision("highest-remote-offset", rules=("TS-023", "TS-056"))
 def highest_remote_offset(
     lineage: Sequence[EpochEntry], highest_for_epoch: Callable[[int], int | None]

@@ -10,6 +10,7 @@ from reference_impl.log.decisions import EpochEntry
 from reference_impl.tiered.lineage import (
     OffsetRange,
     epochs_of_copy,
+    first_offset_held,
     highest_remote_offset,
     part_of_segment,
     parts_of_lineage,
@@ -132,3 +133,23 @@ def test_the_leader_epoch_object_has_all_epochs_up_to_the_end_of_the_segment() -
 
     assert epochs_of_copy(lineage, 8) == epochs("0@0 1@3 2@5 3@7")
     assert epochs_of_copy(lineage, 9) == lineage
+
+
+@pytest.mark.parametrize(
+    ("copied", "log_start", "local_start", "held"),
+    [
+        ([(0, 4), (5, 9)], 0, 10, 0),
+        ([(5, 9)], 0, 10, 5),  # 0 to 4 were deleted by a leader whose log start was not told
+        ([(5, 9)], 7, 10, 7),
+        ([], 0, 10, 10),
+        ([], 0, 0, 0),
+        ([(5, 9)], 3, 3, 3),  # the disk has it
+    ],
+)
+def test_a_log_begins_where_something_of_it_is_left(
+    copied: list[tuple[int, int]], log_start: int, local_start: int, held: int
+) -> None:
+    segments = [segment(*bounds, "0@0") for bounds in copied]
+    segments.append(segment(0, 4, "0@0", number=7, state=SegmentState.DELETE_SEGMENT_STARTED))
+
+    assert first_offset_held(segments, epochs("0@0"), log_start, local_start) == held
