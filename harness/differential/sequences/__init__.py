@@ -24,6 +24,7 @@ from harness.differential.sequences import (
     replicated_admin,
     replicated_transactions,
     tiered,
+    tiered_configs,
     topics,
     transactions,
     transactions_looks,
@@ -59,6 +60,7 @@ GROUPS = (
     transactions_looks,
     replicated_transactions,
     tiered,
+    tiered_configs,
 )
 
 
