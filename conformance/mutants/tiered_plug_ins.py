@@ -12,6 +12,7 @@ from reference_impl.tiered.life_cycles import KnownSegment, Outcome
 from reference_impl.tiered.segment_cache import Candidate, EpochRange
 from reference_impl.tiered.segments import PartitionDeleteState, SegmentState
 from reference_impl.tiered.storage import RemoteResourceNotFoundException
+from reference_impl.tiered.topic_settings import OF_ALL_CLIENTS
 
 STAGE = "plug-ins"
 SHOWN: Mapping[str, str] = MappingProxyType({})
@@ -86,6 +87,11 @@ def _most_recent_first(sizes: tuple[int, ...], limit: int) -> int:
 def _family_wins(given: Mapping[str, str], family: str, prefix: str) -> dict[str, str]:
     found = sound("plug-in-settings")(given, family, prefix)
     return {**found, **{name: value for name, value in given.items() if name.startswith(family)}}
+
+
+def _common_wins(configs: Mapping[str, str], prefix: str) -> dict[str, str]:
+    own = sound("metadata-client-settings")(configs, prefix)
+    return {**own, **sound("metadata-client-settings")(configs, OF_ALL_CLIENTS)}
 
 
 def _waiting_counts(idle: bool, waiting: int, max_pending: int) -> bool:
@@ -278,6 +284,13 @@ MUTANTS = (
         replace=_family_wins,
         rules=("TS-141",),
         why="settings under the prefix are defaults of the plug-in",
+    ),
+    Mutant(
+        name="common-settings-win",
+        decision="metadata-client-settings",
+        replace=_common_wins,
+        rules=("TS-141",),
+        why="what is said of one client is its default",
     ),
     Mutant(
         name="any-number-of-disks",

@@ -40,6 +40,7 @@ LONG_ROWS = (
     "kafka-3",
     "transactions",
     "tiered",
+    "tiered-kafka",
     "faults",
 )
 """Rows that take so long, or need so much, that they are measured only when they are named."""

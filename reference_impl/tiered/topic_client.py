@@ -21,6 +21,7 @@ from reference_impl.kafka.client import Peer
 from reference_impl.kafka.errors import ErrorCode, KafkaError
 from reference_impl.kafka.records import build_batch, records
 from reference_impl.ports import Address, Ports
+from reference_impl.tiered.topic_settings import ClientSettings
 
 if TYPE_CHECKING:
     from reference_impl.kafka.messages import FetchResponse
@@ -34,8 +35,6 @@ _FETCH_VERSION: Final = 17
 _LIST_OFFSETS_VERSION: Final = 9
 _LATEST: Final = -1
 _NO_SESSION, _FINAL_EPOCH = 0, -1
-_TIMEOUT_S: Final = 10.0
-_MAX_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +71,14 @@ def key_of_event(value: bytes) -> bytes | None:
 
 
 class MetadataTopicClient:
-    """See the module. ``bootstrap`` says where this broker listens."""
+    """See the module. ``bootstrap`` says where this broker listens; ``producer`` and ``consumer``
+    are the settings of what appends, and of what asks and reads."""
 
     def __init__(self, ports: Ports, bootstrap: Callable[[], Address], client_id: str) -> None:
         self._ports = ports
         self._bootstrap = bootstrap
         self._client_id = client_id
+        self.producer = self.consumer = ClientSettings()
         self._layout: TopicLayout | None = None
         self._peers: dict[tuple[str, Address], Peer] = {}
 
@@ -88,7 +89,9 @@ class MetadataTopicClient:
             allow_auto_topic_creation=False,
         )
         peer = self._peer("metadata", self._bootstrap())
-        answer = await peer.ask(METADATA, _METADATA_VERSION, asked, timeout_s=_TIMEOUT_S)
+        answer = await peer.ask(
+            METADATA, _METADATA_VERSION, asked, timeout_s=self.consumer.timeout_s
+        )
         topic = answer.topics[0]
         if topic.error_code == ErrorCode.unknown_topic_or_partition:
             return None
@@ -126,9 +129,11 @@ class MetadataTopicClient:
                 for name, value in configs.items()
             ],
         )
-        asked = CREATE_TOPICS.request(topics=[topic], timeout_ms=int(_TIMEOUT_S * 1000))
+        asked = CREATE_TOPICS.request(topics=[topic], timeout_ms=self.consumer.request_timeout_ms)
         peer = self._peer("metadata", self._bootstrap())
-        answer = await peer.ask(CREATE_TOPICS, _CREATE_VERSION, asked, timeout_s=_TIMEOUT_S)
+        answer = await peer.ask(
+            CREATE_TOPICS, _CREATE_VERSION, asked, timeout_s=self.consumer.timeout_s
+        )
         said = answer.topics[0]
         if said.error_code != ErrorCode.topic_already_exists:
             _check(said.error_code, said.error_message)
@@ -139,9 +144,13 @@ class MetadataTopicClient:
         batch = build_batch([(self._ports.clock.now_ms(), key_of_event(value), value)])
         data = PRODUCE.request.PartitionProduceData(index=partition, records=batch)
         topic = PRODUCE.request.TopicProduceData(topic_id=layout.topic_id, partition_data=[data])
-        asked = PRODUCE.request(acks=-1, timeout_ms=int(_TIMEOUT_S * 1000), topic_data=[topic])
+        asked = PRODUCE.request(
+            acks=-1, timeout_ms=self.producer.request_timeout_ms, topic_data=[topic]
+        )
         peer = self._leader("produce", layout, layout.leaders.get(partition, -1))
-        answer = await peer.ask(PRODUCE, _PRODUCE_VERSION, asked, timeout_s=_TIMEOUT_S + 1)
+        answer = await peer.ask(
+            PRODUCE, _PRODUCE_VERSION, asked, timeout_s=self.producer.timeout_s + 1
+        )
         said = answer.responses[0].partition_responses[0]
         _check(said.error_code, said.error_message)
         return said.base_offset
@@ -158,7 +167,7 @@ class MetadataTopicClient:
         topic = LIST_OFFSETS.request.ListOffsetsTopic(name=METADATA_TOPIC, partitions=wanted)
         asked = LIST_OFFSETS.request(replica_id=-1, isolation_level=0, topics=[topic])
         answer = await self._leader("ask", layout, leader).ask(
-            LIST_OFFSETS, _LIST_OFFSETS_VERSION, asked, timeout_s=_TIMEOUT_S
+            LIST_OFFSETS, _LIST_OFFSETS_VERSION, asked, timeout_s=self.consumer.timeout_s
         )
         ends = {}
         for said in answer.topics[0].partitions:
@@ -176,21 +185,21 @@ class MetadataTopicClient:
                 partition=partition,
                 current_leader_epoch=-1,
                 fetch_offset=position,
-                partition_max_bytes=_MAX_BYTES,
+                partition_max_bytes=self.consumer.max_partition_fetch_bytes,
             )
             for partition, position in positions.items()
         ]
         asked = FETCH.request(
             max_wait_ms=max_wait_ms,
             min_bytes=1,
-            max_bytes=10 * _MAX_BYTES,
+            max_bytes=self.consumer.fetch_max_bytes,
             isolation_level=0,
             session_id=_NO_SESSION,
             session_epoch=_FINAL_EPOCH,
             topics=[FETCH.request.FetchTopic(topic_id=layout.topic_id, partitions=wanted)],
         )
         answer = await self._leader("fetch", layout, leader).ask(
-            FETCH, _FETCH_VERSION, asked, timeout_s=_TIMEOUT_S + max_wait_ms / 1000
+            FETCH, _FETCH_VERSION, asked, timeout_s=self.consumer.timeout_s + max_wait_ms / 1000
         )
         _check(answer.error_code)
         return {

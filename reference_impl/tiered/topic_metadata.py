@@ -67,6 +67,10 @@ class TopicBasedMetadataManager(CachedMetadataManager):
     def configure(self, configs: Mapping[str, str]) -> None:
         """See the interface."""
         self.settings = TopicMetadataSettings.of(configs)
+        self._client.producer, self._client.consumer = (
+            self.settings.producer,
+            self.settings.consumer,
+        )
         self._consumer = TopicConsumer(
             client=self._client,
             files=MetadataFiles(self._context.ports.disk),

@@ -47,7 +47,7 @@ def test_a_remote_tier_is_measured_against_its_store(tmp_path: Path) -> None:
         f"{what} {store}"
         for store in ("a folder", "SeaweedFS")
         for what in ("copy to", "read from")
-    ]
+    ] + ["produce with tiering", "read locally with tiering", "read remotely while producing"]
     assert all(row.ratio > 0 for row in rows)
 
 

@@ -10,7 +10,9 @@ from conformance.mutants import tiered
 from conformance.trials.judging import explore_together
 from conformance.trials.tiered import RULES, TieredTrial, UncleanTieredTrial
 from harness.rules import Judgement, Verdict
+from harness.steps.step import read_steps
 from harness.steps.trial import Violated, play
+from reference_impl.decisions import Mutant
 
 pytestmark = pytest.mark.sim
 
@@ -72,3 +74,28 @@ def test_what_leaves_holes_in_the_remote_tier_is_found_by_the_ending_alone(
 
     assert any(line.startswith(finding) for line in str(caught.value).splitlines())
     assert (runs / "TieredTrial-1").is_dir()
+
+
+LOG_START_UNTOLD = read_steps(
+    """
+    nemesis cut target="leader of kept-0 <-> everything else"
+    tiers delete log=kept-0 at=middle
+    tiers write log=kept-0 batches=0
+    """
+)
+
+
+def test_a_new_leader_passes_what_the_old_one_deleted_without_telling_it(runs: Path) -> None:
+    play(TieredTrial.with_seed(1), LOG_START_UNTOLD)
+    assert not runs.exists()
+
+
+def test_one_that_goes_by_its_own_log_start_keeps_readers_waiting_for_ever(runs: Path) -> None:
+    as_it_was = Mutant(
+        name="own-log-start",
+        decision="readable-from",
+        replace=lambda log_start, local_log_start, parts: log_start,
+        rules=("TS-037",),
+    )
+    with pytest.raises(Violated, match="TS-037"):
+        play(TieredTrial.with_seed(1, as_it_was), LOG_START_UNTOLD)

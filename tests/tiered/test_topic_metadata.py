@@ -377,3 +377,18 @@ def test_an_answer_to_a_fetch_from_before_is_not_taken_when_reading_went_back(
 
     assert listed(bench, 1) == [(2, COPYING)]
     assert listed(bench, 1, again) == [(1, COPYING)]
+
+
+def test_its_clients_go_by_the_settings_under_their_prefixes() -> None:
+    bench = TopicBench(
+        brokers=1,
+        configs={
+            "remote.log.metadata.topic.replication.factor": "1",
+            "remote.log.metadata.common.client.request.timeout.ms": "4000",
+            "remote.log.metadata.producer.request.timeout.ms": "3000",
+        },
+    )
+    client = bench.managers[1]._client
+
+    assert (client.producer.timeout_s, client.consumer.timeout_s) == (3, 4)
+    bench.close()

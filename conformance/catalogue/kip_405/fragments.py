@@ -12,14 +12,14 @@ from typing import Any
 from conformance.catalogue import kafka
 from harness.rules import Depth, Holds, Judge, Level, Rule
 
-_NO_STORE = (
-    "no decision on the way of {} is about the store, so none of them can make it wait for one"
-)
+# A decision is a pure function: in its place nothing else can call the store, or wait for it. What
+# does call it are the tasks and readers of `tiered/`, none of which these requests come by.
+_NO_STORE = "{}; a decision that is replaced adds no call to the store, and so no wait for one"
 # Why no mutant of `conformance/mutants` breaks a rule.
 _UNBROKEN = {
-    60: _NO_STORE.format("an append"),
-    63: _NO_STORE.format("a topic that is created"),
-    64: _NO_STORE.format("a topic that is deleted"),
+    60: _NO_STORE.format("an append is answered from the log and what followers have fetched"),
+    63: _NO_STORE.format("the controller creates topics, and has neither store nor metadata of it"),
+    64: _NO_STORE.format("the controller deletes topics, and has neither store nor metadata of it"),
     87: "a copy begins after the mark only on a broker that has not heard of the deletion for"
     " longer than its session lasts, and then what is marked depends on who is faster",
     102: "logs, objects and metadata are found by topic id wherever they are kept: there is no"

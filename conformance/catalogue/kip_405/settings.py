@@ -143,10 +143,14 @@ RULES = (
             " remote.log.storage.retries=4",
             "given/metadata": "bootstrap.servers=host:9092 broker.id=7 cluster.id=c log.dir=/d"
             " remote.log.metadata.topic.num.partitions=5",
+            "clients/untold": "10000 1048576",
+            "clients/producer": "7 3",
+            "clients/consumer": "5 9",
+            "clients/no-number": "refused",
         },
         id="TS-141",
         section=CONFIGS,
-        lines=lines(1180, (1394, 1396), (1840, 1844), (1847, 1849), (1855, 1858))
+        lines=lines(1180, 1182, (1394, 1396), (1840, 1844), (1847, 1849), (1855, 1858))
         + lines((1861, 1865), 1867, 1868),
         sentence="Plug-ins are chosen by class and path, and given the settings meant for them.",
         decisions=("C-21", "C-22"),

@@ -101,6 +101,15 @@ def _topic(name: str, *said: str) -> Case:
     return case
 
 
+def _client(kind: str, *said: str) -> Case:
+    async def case(bench: Bench) -> str:
+        given = dict(f"remote.log.metadata.{one}".split("=", 1) for one in said)
+        told = getattr(TopicMetadataSettings.of(given), kind)
+        return f"{told.request_timeout_ms} {told.max_partition_fetch_bytes}"
+
+    return case
+
+
 async def _class_path(bench: Bench) -> str:
     """A class that only its own path has; nothing of the path is left for others."""
     (bench.folder / "a_plug_in.py").write_text("class Store:\n    kind = 'from the path'\n")
@@ -129,6 +138,12 @@ _OF_METADATA = (
     "rlmm.config.remote.log.metadata.topic.num.partitions=5",
     "rsm.config.key.prefix=tier",
     "rlmm.config.bootstrap.servers=elsewhere:1",
+)
+_OF_CLIENTS = (
+    "producer.request.timeout.ms=7",
+    "common.client.request.timeout.ms=5",
+    "consumer.max.partition.fetch.bytes=9",
+    "common.client.max.partition.fetch.bytes=3",
 )
 
 SETTING_CASES: Mapping[str, Case] = MappingProxyType(
@@ -162,6 +177,10 @@ SETTING_CASES: Mapping[str, Case] = MappingProxyType(
         "class/none": _no_class,
         "given/storage": _given("storage", *_OF_STORAGE),
         "given/metadata": _given("metadata", *_OF_METADATA),
+        "clients/untold": _client("producer"),
+        "clients/producer": _client("producer", *_OF_CLIENTS),
+        "clients/consumer": _client("consumer", *_OF_CLIENTS),
+        "clients/no-number": _client("consumer", "common.client.request.timeout.ms=soon"),
         "topic/partitions": _topic("partitions"),
         "topic/replicas": _topic("replication_factor"),
         "topic/retention": _topic("retention_ms"),

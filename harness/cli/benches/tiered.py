@@ -4,13 +4,19 @@ One broker, one partition, on a folder and on SeaweedFS. A log of finished segme
 how fast they are copied, until the disk may forget them. Then one client reads all of it from the
 remote tier. The baseline puts and gets the same objects one after the other, without a broker; it
 does not look into them, and has no client to send them to.
+
+Then what others notice: produce, and read locally, while copies go on, against the same topic
+without tiering; read from the remote tier while as much is produced, against reading alone. A round
+that does not count comes before.
 """
 
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from confluent_kafka.admin import AdminClient
@@ -39,58 +45,140 @@ SETTINGS = {
 Objects = dict[str, int]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """A broker with a remote store: where it is, its disk, and the segments in its store."""
+
+    bootstrap: str
+    disk: Path
+    segments: Callable[[], Objects]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """What came of a log that went there and back; bytes of the metadata topic by segment."""
+
+    copying_s: float
+    reading_s: float
+    objects: Objects
+    metadata_bytes: float
+
+
 def measure(folder: Path, load: Load = LOAD) -> Iterator[Measured]:
     """MiB a second, there and back."""
     yield from _measured(folder / "on-a-folder", "a folder", str(folder / "objects"), load)
     with SeaweedServer() as server:
         yield from _measured(folder / "on-s3", "SeaweedFS", server.url(BUCKET), load)
+    yield from _while_tiering(folder / "while", load)
 
 
 def _measured(folder: Path, store: str, url: str, load: Load) -> Iterator[Measured]:
     plan = DeploymentPlan(brokers=1, properties=SETTINGS)
     with ProcessCluster(folder, plan, services=lambda name: ("--store", url)) as cluster:
-        admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 2})
-        _filled(admin, cluster.bootstrap, load)
         disk = cluster.data_folder(broker_name(1))
-        finished = len(_local(disk)) - 1
-
-        def copied() -> None:
-            _configure(admin, "remote.storage.enable", "true")
-            _until(lambda: len(_segments(url)) >= finished)
-
-        copying_s = timed(copied)
-        objects = _segments(url)
-        _configure(admin, "local.retention.bytes", "1")
-        _until(lambda: len(_local(disk)) == 1)
-        reading = Reading(cluster.bootstrap, TOPIC, messages=load.messages)
-        reading_s = timed(reading.run)
-        reading.end()
-    put_s, get_s = asyncio.run(_bare(url, objects))
-    mib = sum(objects.values()) / MIB
-    for what, ours, moved, bare in (
-        ("copy to", copying_s, mib, put_s),
-        ("read from", reading_s, load.mib, get_s),
+        moved = moved_there_and_back(side_of(cluster.bootstrap, disk, url), load)
+    put_s, get_s = asyncio.run(_bare(url, moved.objects))
+    mib = sum(moved.objects.values()) / MIB
+    for what, ours, carried, bare in (
+        ("copy to", moved.copying_s, mib, put_s),
+        ("read from", moved.reading_s, load.mib, get_s),
     ):
         yield Measured(
             row=f"{what} {store}",
             unit="MiB/s",
-            rate=moved / ours,
+            rate=carried / ours,
             baseline="obstore",
             baseline_rate=mib / bare,
         )
 
 
-def _filled(admin: AdminClient, bootstrap: str, load: Load) -> None:
-    """A log of so many messages, on the disk alone."""
+def _while_tiering(folder: Path, load: Load) -> Iterator[Measured]:
+    """What producers and readers get while the remote tier is at work, and while it is not."""
+    plan = DeploymentPlan(brokers=1, properties=SETTINGS)
+    url = str(folder / "objects")
+    with ProcessCluster(folder, plan, services=lambda name: ("--store", url)) as cluster:
+        at, admin = cluster.bootstrap, AdminClient({"bootstrap.servers": cluster.bootstrap})
+        rates: dict[tuple[str, bool], float] = {}
+        for number, tiered in enumerate((True, False, True)):  # the first does not count
+            topic = f"{TOPIC}-{number}"
+            _create(admin, topic, tiered=tiered)
+            sent_s = timed(_sending(at, topic, load).run)
+            rates["produce with tiering", tiered] = load.mib / sent_s
+            rates["read locally with tiering", tiered] = load.mib / _read_s(at, topic, load)
+        tiered_topic = topic
+        _configure(admin, "local.retention.bytes", "1", tiered_topic)
+        disk = cluster.data_folder(broker_name(1))
+        _until(lambda: len(_local(disk, tiered_topic)) == 1)
+        _read_s(at, tiered_topic, load)
+        busy = "read remotely while producing"
+        rates[busy, False] = load.mib / _read_s(at, tiered_topic, load)
+        _create(admin, "beside", tiered=True)
+        producing = threading.Thread(target=_sending(at, "beside", load).run)
+        producing.start()
+        rates[busy, True] = load.mib / _read_s(at, tiered_topic, load)
+        producing.join()
+    for (row, on), rate in rates.items():
+        if on:
+            yield Measured(
+                row=row,
+                unit="MiB/s",
+                rate=rate,
+                baseline="without",
+                baseline_rate=rates[row, False],
+            )
+
+
+def side_of(bootstrap: str, disk: Path, url: str) -> Side:
+    """A broker of ours, with its store."""
+    return Side(bootstrap=bootstrap, disk=disk, segments=lambda: _segments(url))
+
+
+def moved_there_and_back(side: Side, load: Load) -> Moved:
+    """Fill a log, have it copied, empty the disk, read all of it."""
+    admin = AdminClient({"bootstrap.servers": side.bootstrap, "log_level": 2})
+    _create(admin, TOPIC, tiered=False)
+    _sending(side.bootstrap, TOPIC, load).run()
+    finished = len(_local(side.disk)) - 1
+
+    def copied() -> None:
+        _configure(admin, "remote.storage.enable", "true")
+        _until(lambda: len(side.segments()) >= finished)
+
+    copying_s = timed(copied)
+    objects = side.segments()
+    _configure(admin, "local.retention.bytes", "1")
+    _until(lambda: len(_local(side.disk)) == 1)
+    metadata = side.disk.glob("**/__remote_log_metadata-0/*.log")
+    return Moved(
+        copying_s=copying_s,
+        reading_s=_read_s(side.bootstrap, TOPIC, load),
+        objects=objects,
+        metadata_bytes=sum(path.stat().st_size for path in metadata) / max(1, len(objects)),
+    )
+
+
+def _read_s(bootstrap: str, topic: str, load: Load) -> float:
+    reading = Reading(bootstrap, topic, messages=load.messages)
+    try:
+        return timed(reading.run)
+    finally:
+        reading.end()
+
+
+def _sending(bootstrap: str, topic: str, load: Load) -> Sending:
+    return Sending(bootstrap, topic, messages=load.messages, batch_bytes=1_000_000, acks="1")
+
+
+def _create(admin: AdminClient, topic: str, *, tiered: bool) -> None:
     configs = {"segment.bytes": str(SEGMENT_BYTES), "retention.ms": "-1"}
-    for made in admin.create_topics([NewTopic(TOPIC, 1, 1, config=configs)]).values():
+    configs |= {"remote.storage.enable": str(tiered).lower(), "file.delete.delay.ms": "0"}
+    for made in admin.create_topics([NewTopic(topic, 1, 1, config=configs)]).values():
         made.result(PATIENCE_S)
-    Sending(bootstrap, TOPIC, messages=load.messages, batch_bytes=1_000_000, acks="1").run()
 
 
-def _configure(admin: AdminClient, name: str, value: str) -> None:
+def _configure(admin: AdminClient, name: str, value: str, topic: str = TOPIC) -> None:
     entry = ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
-    wanted = ConfigResource(ResourceType.TOPIC, TOPIC, incremental_configs=[entry])
+    wanted = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
     for changed in admin.incremental_alter_configs([wanted]).values():
         changed.result(PATIENCE_S)
 
@@ -104,8 +192,8 @@ def _until(reached: Callable[[], bool]) -> None:
         time.sleep(LOOKS_S)
 
 
-def _local(disk: Path) -> list[Path]:
-    return list(disk.glob(f"**/{TOPIC}-0/*.log"))
+def _local(disk: Path, topic: str = TOPIC) -> list[Path]:
+    return list(disk.glob(f"**/{topic}-0/*.log"))
 
 
 def _segments(url: str) -> Objects:

@@ -25,6 +25,7 @@ from harness.differential.sequences import (
     replicated_groups,
     replicated_transactions,
     tiered,
+    tiered_configs,
     topics,
     transactions,
     transactions_looks,
@@ -60,6 +61,7 @@ GROUPS = (
     transactions_looks,
     replicated_transactions,
     tiered,
+    tiered_configs,
     replicated_groups,
 )
 

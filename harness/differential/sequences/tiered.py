@@ -7,15 +7,11 @@ waited for by the special timestamps that tell of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from harness.differential.sequence import RequestSequence, Step
 from harness.differential.sequences.building import (
     T0,
     TIMEOUT_MS,
     batch,
-    described,
     fetch,
     fetch_topic,
     fetched,
@@ -26,7 +22,7 @@ from harness.differential.sequences.building import (
     producer_id,
     record,
 )
-from harness.differential.sequences.configs import DELETE, SET, altered, changes
+from harness.differential.sequences.configs import SET, altered, changes
 from harness.differential.sequences.offsets import (
     EARLIEST,
     EARLIEST_LOCAL,
@@ -49,11 +45,12 @@ SPECIAL = (LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, PENDI
 NEWEST = 11  # of ListOffsets: the first version that has all of them
 
 
-def _story(name: str, about: str, *steps: Step) -> RequestSequence:
+def story(name: str, about: str, *steps: Step) -> RequestSequence:
+    """A sequence of the family."""
     return RequestSequence(name=f"tiered/{name}", about=about, steps=steps)
 
 
-def _tiered(*names: str, **configs: str) -> Step:
+def tiered(*names: str, **configs: str) -> Step:
     """Tiered topics to work with."""
     more = {name.replace("_", "."): value for name, value in configs.items()}
     return made(*(names or ("a",)), configs={**TIERED, **more})
@@ -81,113 +78,107 @@ def _five(topic: str = "a") -> tuple[Step, ...]:
     )
 
 
-def _remote(topic: str = "a") -> tuple[Step, ...]:
+def remote(topic: str = "a") -> tuple[Step, ...]:
     """The first four of five batches are in the remote tier alone."""
     return (*_five(topic), *_elsewhere(3, 4, topic))
 
 
-def _created(name: str, configs: Mapping[str, str], **more: Any) -> Step:
-    said = [{"name": key, "value": value} for key, value in configs.items()]
-    topic = {"name": f"$topic:{name}", "num_partitions": 1, "replication_factor": 1}
-    fields = {"topics": [{**topic, "configs": said}], "timeout": TIMEOUT_MS, **more}
-    return Step(api="create_topics", version=7, fields=fields)
-
-
-def _altered(*said: tuple[str, int, str | None], topic: str = "a") -> Step:
+def altered_to(*said: tuple[str, int, str | None], topic: str = "a") -> Step:
+    """Configurations of a topic are changed."""
     return altered(changes(*said, topic=topic))
 
 
 LISTING = (
-    _story(
+    story(
         "special_timestamps",
         "every special timestamp of a log in both tiers, by the versions that know them",
-        _tiered(),
-        *_remote(),
+        tiered(),
+        *remote(),
         *(
             one
             for version in (1, 6, 7, 8, 9, 10, NEWEST)
             for one in list_offsets(*SPECIAL, version=version)
         ),
     ),
-    _story(
+    story(
         "special_timestamps_before_copies",
         "a tiered topic without a finished segment",
-        _tiered(),
+        tiered(),
         *list_offsets(*SPECIAL, version=NEWEST),
         produce(batch("a")),
         *list_offsets(*SPECIAL, version=NEWEST),
     ),
-    _story(
+    story(
         "special_timestamps_untiered",
         "a topic that is not tiered, on a broker that has tiered storage",
         made("a", configs={"segment.index.bytes": "24", "index.interval.bytes": "1"}),
         *_five(),
         *list_offsets(*SPECIAL, version=NEWEST),
     ),
-    _story(
+    story(
         "by_time",
         "searches by timestamp that end in the remote tier, in the local one, and in none",
-        _tiered(),
-        *_remote(),
+        tiered(),
+        *remote(),
         *list_offsets(*(T0 + at for at in (0, 5, 6, 10, 11, 20, 21, 25, 26, 30, 31))),
         *list_offsets(0, 2**62),
     ),
-    _story(
+    story(
         "latest_timestamp_is_local",
         "the maximum timestamp in the active segment",
-        _tiered(),
-        *_remote(),
+        tiered(),
+        *remote(),
         produce(batch(record("late", 90))),
         *list_offsets(MAX_TIMESTAMP, T0 + 31, T0 + 90, T0 + 91, version=NEWEST),
     ),
 )
 FETCHING = (
-    _story(
+    story(
         "fetch_each",
         "a fetch at every offset of both tiers, and around them",
-        _tiered(),
-        *_remote(),
+        tiered(),
+        *remote(),
         *(
             fetch(fetched(offset=offset, partition_max_bytes=1))
             for offset in (0, 1, 2, 3, 4, 5, 6, -1)
         ),
     ),
-    _story(
+    story(
         "fetch_inside_a_batch",
         "an offset in the middle of a remote batch gives the batch whole",
-        _tiered(),
+        tiered(),
         produce(batch("a", "b", "c")),
         produce(batch("d", "e")),
         produce(batch("f")),
         *_elsewhere(4, 5),
         *(fetch(fetched(offset=offset, partition_max_bytes=1)) for offset in (1, 2, 4)),
     ),
-    _story(
+    story(
         "fetch_compressed",
         "compressed batches come out of the remote tier as they were",
-        _tiered(),
+        tiered(),
         produce(batch("a", "b", compression="gzip")),
         produce(batch("c", compression="zstd")),
         produce(batch("d")),
         *_elsewhere(2, 3),
         *(fetch(fetched(offset=offset, partition_max_bytes=1)) for offset in (0, 2, 3)),
     ),
-    _story(
+    story(
         "fetch_by_limits",
         "the limits of a request, on a log of which the beginning is remote",
-        _tiered(),
-        *_remote(),
+        tiered(),
+        *remote(),
         fetch(fetched(partition_max_bytes=1), max_bytes=1),
         fetch(fetched(partition_max_bytes=0)),
         fetch(fetched(), max_bytes=0),
         fetch(fetched(offset=4, partition_max_bytes=1)),
     ),
-    _story(
+    story(
         "fetch_both_tiers_together",
         "a remote partition and a local one in the same request",
-        _tiered(),
+        tiered(),
         made("b"),
-        *_remote(),
+        *remote(),
         produce(batch("local"), topic="b"),
         fetch(
             topics=[
@@ -202,21 +193,21 @@ FETCHING = (
             ]
         ),
     ),
-    _story(
+    story(
         "fetch_committed",
         "read_committed across the tiers, of a log without transactions",
-        _tiered(),
-        *_remote(),
+        tiered(),
+        *remote(),
         *(
             fetch(fetched(offset=offset, partition_max_bytes=1), isolation_level=1)
             for offset in (0, 3, 4, 5)
         ),
     ),
-    _story(
+    story(
         "fetch_by_epoch",
         "positions with epochs that are known, older and newer",
-        _tiered(),
-        *_remote(),
+        tiered(),
+        *remote(),
         *(
             fetch(fetched(offset=offset, partition_max_bytes=1, current_leader_epoch=epoch))
             for offset in (0, 4)
@@ -228,11 +219,11 @@ FETCHING = (
             for epoch in (0, 1)
         ),
     ),
-    _story(
+    story(
         "fetch_in_older_versions",
         "what was remote is read by clients that never heard of it",
-        _tiered(),
-        *_remote(),
+        tiered(),
+        *remote(),
         *(
             fetch(fetched(offset=2, partition_max_bytes=1), version=version)
             for version in (4, 7, 11, 13)
@@ -240,52 +231,52 @@ FETCHING = (
     ),
 )
 ENDS = (
-    _story(
+    story(
         "delete_records_in_the_remote_tier",
         "the log start moves into the remote tier; what is below it is gone",
-        _tiered(),
-        *_remote(),
+        tiered(),
+        *remote(),
         *deleted(1),
         *list_offsets(EARLIEST, EARLIEST_LOCAL, LATEST, T0, version=NEWEST),
         *(fetch(fetched(offset=offset, partition_max_bytes=1)) for offset in (0, 1)),
         *deleted(0, 3),
         *list_offsets(EARLIEST, EARLIEST_LOCAL, version=NEWEST),
     ),
-    _story(
+    story(
         "delete_records_of_the_remote_tier",
         "all that is remote is deleted, then all there is, then what is beyond the end",
-        _tiered(),
-        *_remote(),
+        tiered(),
+        *remote(),
         *deleted(4),
         *list_offsets(EARLIEST, EARLIEST_LOCAL, LATEST, version=NEWEST),
         *deleted(6, -1),
         *list_offsets(EARLIEST, EARLIEST_LOCAL, LATEST, version=NEWEST),
         *(fetch(fetched(offset=offset)) for offset in (4, 5)),
     ),
-    _story(
+    story(
         "epoch_ends",
         "where epochs end, of a log that begins in the remote tier",
-        _tiered(),
-        *_remote(),
+        tiered(),
+        *remote(),
         *epoch_ends(0, 1, -1),
         *epoch_ends(0, current_leader_epoch=1),
         *deleted(3),
         *epoch_ends(0),
     ),
-    _story(
+    story(
         "retention_by_size",
         "retention takes the oldest segment from both tiers",
-        _tiered(),
-        *_remote(),
-        _altered(("local.retention.bytes", SET, "0"), ("retention.bytes", SET, "0")),
+        tiered(),
+        *remote(),
+        altered_to(("local.retention.bytes", SET, "0"), ("retention.bytes", SET, "0")),
         _is(EARLIEST, 4),
         *list_offsets(EARLIEST, EARLIEST_LOCAL, LATEST, version=NEWEST),
         *(fetch(fetched(offset=offset)) for offset in (3, 4)),
     ),
-    _story(
+    story(
         "repeats_of_what_was_tiered",
         "a producer repeats batches that have left the disk",
-        _tiered(),
+        tiered(),
         producer_id(),
         *(produce(idempotent(at, f"v{at}")) for at in range(5)),
         *_elsewhere(3, 4),
@@ -295,111 +286,31 @@ ENDS = (
         produce(idempotent(5, "v5")),
         *list_offsets(LATEST, version=NEWEST),
     ),
-    _story(
+    story(
         "deleted_and_created_again",
         "a topic of the same name begins empty, and is copied on its own",
-        _tiered(),
-        *_remote(),
+        tiered(),
+        *remote(),
         Step(
             api="delete_topics",
             version=6,
             fields={"topics": [{"name": "$topic:a"}], "timeout": TIMEOUT_MS},
         ),
-        _tiered(),
+        tiered(),
         *list_offsets(LATEST, EARLIEST, EARLIEST_LOCAL, LATEST_TIERED, version=NEWEST),
-        *_remote(),
+        *remote(),
         fetch(fetched(partition_max_bytes=1)),
     ),
-    _story(
+    story(
         "tiered_later",
         "a topic with records becomes tiered, and its disk is freed",
         made("a", configs={**TIERED, "remote.storage.enable": "false"}),
         *_five(),
         *list_offsets(EARLIEST_LOCAL, LATEST_TIERED, PENDING_UPLOAD, version=NEWEST),
-        _altered(("remote.storage.enable", SET, "true")),
+        altered_to(("remote.storage.enable", SET, "true")),
         *_elsewhere(3, 4),
         *list_offsets(*SPECIAL, version=NEWEST),
         fetch(fetched(partition_max_bytes=1)),
     ),
 )
-CONFIGS = (
-    _story(
-        "create_compacted",
-        "compacted topics cannot be tiered",
-        *(
-            _created("a", {"remote.storage.enable": "true", "cleanup.policy": policy})
-            for policy in ("compact", "compact,delete", "delete,compact")
-        ),
-        _created("a", {"cleanup.policy": "compact"}),
-        _altered(("remote.storage.enable", SET, "true")),
-    ),
-    _story(
-        "create_with_local_retention",
-        "local retention is no more than retention",
-        *(
-            _created("a", {"remote.storage.enable": "true", **configs}, validate_only=True)
-            for configs in (
-                {"local.retention.ms": "1000", "retention.ms": "1000"},
-                {"local.retention.ms": "1001", "retention.ms": "1000"},
-                {"local.retention.ms": "-1", "retention.ms": "1000"},
-                {"local.retention.ms": "-2", "retention.ms": "1000"},
-                {"local.retention.ms": "-3", "retention.ms": "1000"},
-                {"local.retention.ms": "1000", "retention.ms": "-1"},
-                {"local.retention.bytes": "1000", "retention.bytes": "1000"},
-                {"local.retention.bytes": "1001", "retention.bytes": "1000"},
-                {"local.retention.bytes": "-1", "retention.bytes": "1000"},
-                {"local.retention.bytes": "-2", "retention.bytes": "1000"},
-                {"local.retention.bytes": "-3", "retention.bytes": "1000"},
-                {"local.retention.bytes": "1000", "retention.bytes": "-1"},
-            )
-        ),
-        _created("a", {"remote.storage.enable": "perhaps"}, validate_only=True),
-    ),
-    _story(
-        "alter_local_retention",
-        "neither side of the comparison can be moved past the other",
-        _tiered(local_retention_ms="1000", retention_ms="2000"),
-        _altered(("local.retention.ms", SET, "2001")),
-        _altered(("retention.ms", SET, "999")),
-        _altered(("retention.ms", SET, "500"), ("local.retention.ms", SET, "500")),
-        _altered(("local.retention.ms", DELETE, None)),
-        described("a", "retention.ms", "local.retention.ms", "local.retention.bytes"),
-    ),
-    _story(
-        "alter_to_compacted",
-        "a tiered topic cannot become compacted",
-        _tiered(),
-        _altered(("cleanup.policy", SET, "compact")),
-        _altered(("cleanup.policy", SET, "compact,delete")),
-        described("a", "cleanup.policy", "remote.storage.enable"),
-    ),
-    _story(
-        "disable",
-        "what is tiered stays so, unless its remote part is given up by name",
-        _tiered(),
-        _altered(("remote.storage.enable", SET, "false")),
-        _altered(("remote.storage.enable", DELETE, None)),
-        _altered(("remote.log.delete.on.disable", SET, "false")),
-        _altered(("remote.storage.enable", SET, "false")),
-        described("a", "remote.storage.enable"),
-    ),
-    _story(
-        "disable_and_delete",
-        "the remote part is given up by name",
-        _tiered(),
-        *_remote(),
-        _altered(
-            ("remote.storage.enable", SET, "false"), ("remote.log.delete.on.disable", SET, "true")
-        ),
-        described("a", "remote.storage.enable"),
-    ),
-    _story(
-        "described",
-        "the settings of a tiered topic, and what they are unless told",
-        made("a", configs={"remote.storage.enable": "true"}),
-        described("a", "remote.storage.enable", "local.retention.ms", "local.retention.bytes"),
-        made("b"),
-        described("b", "remote.storage.enable", "local.retention.ms", "local.retention.bytes"),
-    ),
-)
-SEQUENCES = (*LISTING, *FETCHING, *ENDS, *CONFIGS)
+SEQUENCES = (*LISTING, *FETCHING, *ENDS)
