@@ -30,6 +30,7 @@ class Tiered(Staged):
     decides = frozenset(
         {
             "after-tiered-read",
+            "brokers-have-stopped",
             "follower-elsewhere",
             "local-log-start",
             "local-retention-fits",
