@@ -21,6 +21,7 @@ CONFIGS = f"{TIERED},retention.ms=-1"
 SHARED = "shared"  # whose segments have room for several transactions
 SHARED_CONFIGS = CONFIGS.replace(ROLLS, ROLLS_AT_FOUR)
 TOPICS = (TOPIC, SHARED)
+VERSIONS = {"same": 2, "two": 2, "late": 2}  # of producers that speak another version than 1
 PROPERTIES = {
     "transaction.state.log.replication.factor": "3",
     "transaction.state.log.min.isr": "2",
@@ -82,7 +83,8 @@ def transaction_steps(*, form: str, bound_ms: int, lasts_ms: int) -> list[Step]:
 
 
 def _transact(by: str, *, batches: int, end: str, log: str = LOGS) -> Step:
-    return tier("transact", log=log, by=by, batches=batches, end=end)
+    version = VERSIONS.get(by, 1)
+    return tier("transact", log=log, by=by, batches=batches, end=end, version=version)
 
 
 def _one_after_the_other(bound_ms: int) -> Iterator[Step]:

@@ -26,6 +26,7 @@ from kio.schema.fetch.v12 import request as fetch_v12
 from kio.schema.list_offsets.v8 import request as list_offsets_v8
 from kio.schema.offset_for_leader_epoch.v4 import request as epoch_v4
 from kio.schema.produce.v11 import request as produce_v11
+from kio.schema.produce.v12 import request as produce_v12
 from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
 
 from harness.clients.answers import NOT_READABLE, UnreadableAnswer, named
@@ -60,10 +61,12 @@ class Defect(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Within:
-    """The transaction that a batch is part of: the id of its producer, and its own name."""
+    """The transaction that a batch is part of: the id of its producer, its own name, and which
+    transaction version its producer speaks; partitions join by the first batch from 2 on."""
 
     transactional_id: str
     transaction: str
+    version: int = 1
 
 
 def batch_of(
@@ -179,13 +182,14 @@ async def produce(
 
     Without acks there is no answer.
     """
-    data = produce_v11.PartitionProduceData(
+    schema: Any = produce_v12 if within is not None and within.version > 1 else produce_v11
+    data = schema.PartitionProduceData(
         index=i32(tp.partition),
-        records=batch_of(records, producer, defect, codec, transactional=within is not None),  # type: ignore[arg-type]
+        records=batch_of(records, producer, defect, codec, transactional=within is not None),
     )
-    topic = produce_v11.TopicProduceData(name=tp.topic, partition_data=(data,))  # type: ignore[arg-type]
-    request = produce_v11.ProduceRequest(
-        transactional_id=None if within is None else within.transactional_id,  # type: ignore[arg-type]
+    topic = schema.TopicProduceData(name=tp.topic, partition_data=(data,))
+    request = schema.ProduceRequest(
+        transactional_id=None if within is None else within.transactional_id,
         acks=i16(acks),
         timeout=i32Timedelta.parse(timedelta(milliseconds=timeout_ms)),
         topic_data=(topic,),

@@ -1,6 +1,7 @@
 """Transactions on tiered partitions, by steps of the actor `tiers`:
 
 tiers transact         log=paid-* by=one batches=2 end=commit      commit, abort, open
+                       version=2                                   whose ends bump its epoch
 tiers end-transaction  by=one end=abort                            of what was left open
 tiers committed        log=paid-*                                  read at every replica
 tiers committed-from   log=paid-*                                  at the leader, from each batch on
@@ -52,9 +53,11 @@ class TierTransactions(TierReads):
         self._producers: dict[str, TransactionalProducer] = {}
 
     @verb(drawn=False)
-    async def transact(self, step: Step, log: str, by: str, batches: int, end: str) -> None:
+    async def transact(
+        self, step: Step, log: str, by: str, batches: int, end: str, version: int = 1
+    ) -> None:
         """Append batches of two records within one transaction, and end it or leave it open."""
-        who = Identity(transactional_id=f"{self._campaign}-{by}", version=1)
+        who = Identity(transactional_id=f"{self._campaign}-{by}", version=version)
         one = self._producers.setdefault(by, TransactionalProducer(who=who))
         if one.who.producer_id < 0 and not await self._begun(one):
             return
@@ -100,15 +103,20 @@ class TierTransactions(TierReads):
 
     async def _appended(self, one: TransactionalProducer, log: TierLog) -> None:
         name = f"{log.topic}-{log.partition}"
-        if name not in one.within:
+        if name not in one.within and one.who.version == 1:
             added = await self._asked_coordinator(
                 one, lambda client: transactions.add_partitions(client, one.who, (log.tp,))
             )
             if added is None:
                 return
+        if name not in one.within:
             one.within.append(name)
         sequence = one.sequences.get(name, 0)
-        within = Within(transactional_id=one.who.transactional_id, transaction=one.transaction)
+        within = Within(
+            transactional_id=one.who.transactional_id,
+            transaction=one.transaction,
+            version=one.who.version,
+        )
         stamps = [self._on.now_ms()] * 2
         producer = (one.who.producer_id, one.who.epoch, sequence)
         outcome = await log.append(stamps, producer=producer, within=within)
@@ -127,6 +135,11 @@ class TierTransactions(TierReads):
         )
         outcome = found or Outcome("info", {"error": None})
         self._on.recorder.finish(operation, outcome.type, outcome.fields)
+        if one.who.version > 1:
+            told = outcome.fields  # who is not told begins anew
+            given, epoch = told.get("given_id", -1), told.get("given_epoch", -1)
+            one.who = replace(one.who, producer_id=given, epoch=epoch)
+            one.sequences.clear()
         one.number += 1
         one.within.clear()
 

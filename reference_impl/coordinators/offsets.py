@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
+from reference_impl.coordinators.compaction import append_again, begin_there, is_worth_it
 from reference_impl.coordinators.offset_records import (
     OffsetKey,
     OffsetValue,
@@ -156,6 +157,31 @@ class OffsetCoordinator:
                 led.settle()
                 await self._take_away(led, expired(led.state, now_ms, keep_ms))
                 led.state.forget_groups()
+                self._begin(self._compact(led))
+
+    async def _compact(self, led: LedOffsets) -> None:
+        """Let the log say what counts and nothing else, where that is worth it. Not while offsets
+        are pending: whether they count depends on where in the log they are."""
+        try:
+            partition = await self._partitions.find(CONSUMER_OFFSETS, led.index)
+            replica, state = partition.replica, led.state
+            if replica is None:
+                return
+            async with led.turn:
+                led.settle()
+                if led.unsettled or state.pending or not self._is_current(led):
+                    return
+                if not is_worth_it(replica.log, len(state.committed)):
+                    return
+                first, now_ms = replica.log.log_end_offset, self._clock.now_ms()
+                known = state.committed.items()
+                live = [(key_of(key), value_of(stored.value)) for key, stored in known]
+                appended = await append_again(
+                    partition, live, now_ms=now_ms, leader_epoch=led.epoch
+                )
+            await begin_there(replica.log, first, appended, timeout_s=self._timeout_s())
+        except KafkaError:
+            return  # who leads now does it, or the next look
 
     async def _take_away(self, led: LedOffsets, keys: Sequence[OffsetKey]) -> None:
         try:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from reference_impl.coordinators.ending import Ending, completed, end_transaction
 from reference_impl.coordinators.markers import Markers
 from reference_impl.coordinators.placement import TRANSACTION_STATE, coordinated_by
-from reference_impl.coordinators.transaction_log import Entry, Led, load, write
+from reference_impl.coordinators.transaction_log import Entry, Led, compact, load, write
 from reference_impl.coordinators.transactions import (
     BUMPS_EPOCHS,
     NO_PRODUCER_EPOCH,
@@ -48,6 +48,7 @@ from reference_impl.ports import Clock
 UNKNOWN = ProducerIdEpoch(NO_PRODUCER_ID, NO_PRODUCER_EPOCH)
 SERVER_VERSION = BUMPS_EPOCHS
 _RETRY_S = 0.1
+_COMPACT_S = 30.0  # for the replicas to have what was appended again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -336,6 +337,15 @@ class TransactionCoordinator:
                     self._begin(self._time_out(led, entry))
                 elif expired(entry.transaction, now_ms, expiration_ms):
                     self._begin(self._forget(led, entry))
+            self._begin(self._compact(led))
+
+    async def _compact(self, led: Led) -> None:
+        try:
+            partition = await self._partitions.find(TRANSACTION_STATE, led.index)
+            now_ms = self._clock.now_ms()
+            await compact(partition, led, self._is_current, now_ms=now_ms, timeout_s=_COMPACT_S)
+        except KafkaError:
+            return  # who leads now does it, or the next look
 
     async def _time_out(self, led: Led, entry: Entry) -> None:
         if entry.pending is None and entry.transaction.state is TransactionState.ONGOING:

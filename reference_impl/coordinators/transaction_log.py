@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from reference_impl.coordinators.compaction import append_again, begin_there, is_worth_it
 from reference_impl.coordinators.transaction_records import (
     UnknownRecord,
     id_of,
@@ -17,7 +18,11 @@ from reference_impl.coordinators.transaction_records import (
     read_value,
     value_of,
 )
-from reference_impl.coordinators.transactions import Transaction, TransactionState
+from reference_impl.coordinators.transactions import (
+    NO_PRODUCER_EPOCH,
+    Transaction,
+    TransactionState,
+)
 from reference_impl.coordinators.whole_log import whole_log
 from reference_impl.decisions import decision
 from reference_impl.kafka.errors import ErrorCode, KafkaError
@@ -129,3 +134,32 @@ async def write(
         return coordinator_error(error.code)
     ended = await acknowledged([pending], timeout_s=timeout_s)
     return coordinator_error(ended[0].error)
+
+
+async def compact(
+    partition: LogicalPartition,
+    led: Led,
+    is_current: Callable[[Led], bool],
+    *,
+    now_ms: int,
+    timeout_s: float,
+) -> bool:
+    """Let the log say what counts and nothing else, where that is worth it; whether it was done.
+
+    Nothing may be on its way: the last record of an id has to be what is known of it. Of an id
+    whose first record could not be written nothing counts.
+    """
+    replica = partition.replica
+    if replica is None:
+        return False
+    async with led.turn:
+        known = [one for one in led.entries.values() if one.transaction.epoch != NO_PRODUCER_EPOCH]
+        busy = any(one.pending is not None for one in led.entries.values())
+        if busy or not is_current(led) or not is_worth_it(replica.log, len(known)):
+            return False
+        first = replica.log.log_end_offset
+        live = [
+            (key_of(one.transaction.transactional_id), value_of(one.transaction)) for one in known
+        ]
+        appended = await append_again(partition, live, now_ms=now_ms, leader_epoch=led.epoch)
+    return await begin_there(replica.log, first, appended, timeout_s=timeout_s)
