@@ -7,13 +7,12 @@ questions about the tables are answered by a kernel of the driver.
 
 from __future__ import annotations
 
-import pickle
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from harness.errors import LabBroken, UsageError
 from harness.history.ranges import bucket_of_part
@@ -29,8 +28,8 @@ from spark_checkers.kernel import (
 )
 from spark_checkers.pace import Pace, Progress
 from spark_checkers.sessions import (
-    collected,
     cores_of,
+    given_by_tasks,
     in_a_sentence,
     spark_session,
     tasks_watched,
@@ -239,29 +238,15 @@ class SparkEngine(_Here):
         watch: Callable[[int, int], None] = lambda done, count: None,
     ) -> list[Item]:
         """What a function gives for each number, each computed in a task of its own."""
-        frame = self._spark.range(0, count, 1, count).mapInArrow(
-            partial(_in_arrow, function), "number bigint, result binary"
-        )
         with tasks_watched(self._spark, lambda done: watch(done, count)):
             try:
-                rows = collected(self._spark, frame)
+                found = given_by_tasks(self._spark, function, count)
             except Exception as cause:
                 sentence = in_a_sentence(cause)
                 if unseen := unseen_there(self._master, sentence):
                     raise UsageError(unseen) from cause
                 raise LabBroken(f"a task of Spark failed: {sentence}") from cause
-        found = {int(row["number"]): pickle.loads(row["result"]) for row in rows}
         return [found[number] for number in range(count)]
-
-
-def _in_arrow(function: Callable[[int], object], batches: Iterator[Any]) -> Iterator[Any]:
-    """The numbers in Arrow batches, each with what the function gives for it."""
-    import pyarrow
-
-    for batch in batches:
-        for number in batch.column(0).to_pylist():
-            result = pickle.dumps(function(number))
-            yield pyarrow.record_batch({"number": [number], "result": [result]})
 
 
 def open_engine(
