@@ -17,6 +17,7 @@ from harness.differential.allowed import read_allowed
 from harness.differential.answers import Recording, read_recordings
 from harness.differential.explore import explore
 from harness.differential.generated import generated_sequences
+from harness.differential.generated_transactions import IDS, generated_transactions
 from harness.differential.sequence import RequestSequence
 from harness.differential.symbols import Symbols
 
@@ -33,7 +34,19 @@ def test_every_generated_request_is_one_that_its_schema_has(sequence: RequestSeq
         assert build(request_schema(step.api, step.version), symbols.resolve(step.fields))
 
 
-@given(generated_sequences())
+@given(generated_transactions())
+def test_every_generated_request_of_transactions_is_one_that_its_schema_has(
+    sequence: RequestSequence,
+) -> None:
+    symbols = Symbols(token="d0", now_ms=0, brokers=[1], cluster_id="abc")
+    symbols.references.update(dict.fromkeys(IDS.values(), 1))
+    symbols.topic_ids.update({"a": "1" * 32})
+
+    for step in sequence.steps:
+        assert build(request_schema(step.api, step.version), symbols.resolve(step.fields))
+
+
+@given(generated_sequences() | generated_transactions())
 def test_a_generated_sequence_survives_a_file(sequence: RequestSequence) -> None:
     answers = [{} for _ in sequence.steps]
     text = Recording(oracle="left", sequence=sequence, answers=answers).as_text()
