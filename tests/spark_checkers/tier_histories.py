@@ -261,8 +261,18 @@ HISTORIES: dict[str, tuple[History, History]] = {
     "TS-086": ([records(removal(0), removal(2))], [records(removal(0), removal(1), removal(2))]),
     "TS-087": ([records(removal(0), begun())], [records(begun(), removal(0), then(2))]),
     "TS-088": (
-        [DONE, epochs((0, 0, 1), (1, 2, 3)), *fetch(2, **served((2, "x", 1, 0)))],
-        [DONE, epochs((0, 0, 1), (1, 2, 3)), *fetch(2, **served((2, "x", 1, 1)))],
+        [
+            DONE,
+            log(start=2),
+            epochs((0, 0, 1)),
+            *fetch(1, **served((1, "w", 1, 0), (2, "x", 1, 1))),
+        ],
+        [
+            DONE,
+            log(start=2),
+            epochs((1, 2, 3)),
+            *fetch(1, **served((1, "w", 1, 0), (2, "x", 1, 1))),
+        ],
     ),
     "TS-089": (
         [*sent(0, 1000), *sent(1, 2000), records(begun(end=1), then(1))],
