@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import sys
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -164,8 +165,9 @@ def _outcome(folder: Path) -> dict[str, Any]:
 
 
 def listed() -> Iterator[str]:
-    """A run after the other, newest last."""
+    """A run after the other, newest last: in a pipe a line each, at a terminal as wide as it is."""
     runs_ = [*told_runs()]
+    columns = width() if sys.stdout.isatty() else sys.maxsize
     room = max(6, *(min(len(told["run"]), 24) for told in runs_)) if runs_ else 6
     for told in runs_:
         if "sut" not in told:
@@ -176,7 +178,7 @@ def listed() -> Iterator[str]:
         line = f"{told['run']:>{room}}  {state}  {what}{told['changed']}"
         text = printable(scrubbed(line))
         yield from textwrap.wrap(
-            text, width(), subsequent_indent=" " * (room + 24), break_on_hyphens=False
+            text, columns, subsequent_indent=" " * (room + 24), break_on_hyphens=False
         )
 
 

@@ -110,6 +110,21 @@ def test_long_names_of_runs_stand_in_one_column(failing: Path, tidemark: Command
     assert len({line.index("20") for line in out.splitlines()}) == 1
 
 
+def test_a_run_is_a_line_in_a_pipe_and_fits_a_terminal(
+    failing: Path, tidemark: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(failing, "runs/before-the-upgrade")
+    _, piped, _ = tidemark("runs")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    _, wide, _ = tidemark("runs")
+
+    assert len(piped.splitlines()) == 1
+    assert len(piped.rstrip()) > 80 >= max(map(len, wide.splitlines()))
+    assert wide.split() == piped.split()
+
+
 def test_an_interrupt_that_a_command_does_not_answer_is_told(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
