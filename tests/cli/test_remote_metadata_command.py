@@ -16,7 +16,7 @@ from harness.deployments.plan import DeploymentPlan
 from harness.deployments.process_cluster import ProcessCluster
 from harness.workloads.tier_looks import METADATA_TOPIC
 
-GOLDEN = Path(__file__).parent / "golden"
+LINES = Path(__file__).with_name("remote-metadata.txt")
 PATIENCE_S = 30
 ORDERS = "0000066f7264657273000102030405060708090a0b0c0d0e0f00000000"
 SEGMENT = "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"
@@ -66,7 +66,7 @@ def test_the_lines_are_those_of_the_document_and_what_is_no_record_is_named(
     assert producer.flush(PATIENCE_S) == 0
 
     code, out, err = ran(asked, monkeypatch, capfd)
-    assert (code, out) == (0, (GOLDEN / "remote-metadata.txt").read_text("utf-8"))
+    assert (code, out) == (0, LINES.read_text("utf-8"))
     assert f"{METADATA_TOPIC}-1, offset 3 is skipped" in err
     every = [f"--property=print.{name}=true" for name in ALL]
     code, out, _ = ran([*asked, "--partition", "1", *every], monkeypatch, capfd)

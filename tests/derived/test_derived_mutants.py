@@ -36,6 +36,7 @@ def test_every_decision_with_a_choice_in_it_has_mutants() -> None:
         "key-of-event",
         "latest-timestamp",
         "log-key",
+        "remote-bytes-in",
         "reported-boundary",
         "size-of-copy",
     }

@@ -202,6 +202,10 @@ HISTORIES: dict[str, tuple[History, History]] = {
         op("read_through", "fail", {"value": [0, 9]}, value=4),
         op("read_through", "ok", {"value": [0, 9]}, value=9),
     ),
+    "TS-039": (
+        by_hand("fetch_from_position", [0, 3, 0], [0, 3, 2]),
+        by_hand("fetch_from_position", [0, 3, 0], [0, 3, 0]),
+    ),
     "TS-040": (follows(4, error=OUT_OF_RANGE), follows(4, error=MOVED)),
     "TS-041": (follows(4, 13, error=MOVED), follows(4, 13, error=STORAGE)),
     "TS-042": (follows(5, error=MOVED), follows(5, count=2)),
