@@ -133,8 +133,8 @@ class Finder:
         if text.startswith(COORDINATOR):
             return (await self._coordinator(text.removeprefix(COORDINATOR)),), None
         if text.startswith(RACK):
-            return await self._rack(text.removeprefix(RACK)), None
-        if text in ("all brokers", "all clients"):
+            nodes = await self._rack(text.removeprefix(RACK))
+        elif text in ("all brokers", "all clients"):
             nodes = self._on.nodes(Role.BROKER if text == "all brokers" else Role.CLIENT)
         elif text.startswith("everything but "):
             spared = (await self._nodes(text.removeprefix("everything but "))).nodes

@@ -40,7 +40,10 @@ class TransactionalLog(EdgeLog):
                 outcome = await self.fetch(offset, max_bytes=1 << 22, at=at, committed=committed)
                 if outcome is None or outcome.type != "ok" or not outcome.fields["batches"]:
                     break
-                offset = int(outcome.fields["batches"][-1][1]) + 1
+                after = int(outcome.fields["batches"][-1][1]) + 1
+                if after <= offset:
+                    break  # an answer that leads nowhere is judged by what it is
+                offset = after
                 upto = outcome.fields["last_stable_offset" if committed else "high_watermark"]
 
     async def walk(self, at: int = -1, most: int = 60) -> None:

@@ -192,6 +192,7 @@ class ExpiryView(NamedTuple):
     copying: Collection[RemoteLogSegmentId]
     lineage: tuple[EpochEntry, ...]
     leader_epoch: int
+    takes_over: bool  # nothing has been expired in this epoch yet
     log_start_offset: int
     local_log_start_offset: int
     high_watermark: int
@@ -212,7 +213,7 @@ class Expiry(NamedTuple):
 def plan_expiry(view: ExpiryView) -> Expiry:
     """Steps 1 to 6 of C-16, each by its own choice."""
     begin = view.log_start_offset
-    if view.lineage and view.lineage[0].start_offset <= begin:
+    if view.takes_over and view.lineage and view.lineage[0].start_offset <= begin:
         known = parts_of_lineage(view.segments, view.lineage, begin)
         begin = readable_from(begin, view.local_log_start_offset, known)
     candidates = [one for one in view.segments if one.segment_id not in view.copying]

@@ -32,6 +32,7 @@ class ExpiryTask:
     def __init__(self, tier: Tier, extension: TieredExtension) -> None:
         self._tier = tier
         self._extension = extension
+        self._last_epoch = -1  # the latest in which the log start was looked after
 
     def has_work(self) -> bool:
         """Followers have none."""
@@ -42,10 +43,14 @@ class ExpiryTask:
         log, epoch = self._extension.log, self._extension.partition.state.leader_epoch
         if log is None or not self._may_delete(epoch):
             return
-        plan = plan_expiry(await self._view(log, epoch))
+        view = await self._view(log, epoch)
+        if not self._may_delete(epoch):
+            return
+        plan = plan_expiry(view)
         if plan.log_start_offset > log.log_start_offset:
             await log.advance_log_start_offset(plan.log_start_offset)
             self._extension.partition.wake()
+        self._last_epoch = epoch
         if plan.victims:
             await self._tier.checkpoint()
         for segment in plan.victims:
@@ -69,6 +74,7 @@ class ExpiryTask:
             copying=tuple(extension.copying),
             lineage=log.epochs.entries,
             leader_epoch=epoch,
+            takes_over=self._last_epoch != epoch,
             log_start_offset=log.log_start_offset,
             local_log_start_offset=log.local_log_start_offset,
             high_watermark=log.high_watermark,

@@ -24,7 +24,7 @@ STARTING, JUDGING = "tidemark-check-*", "**/ops.*/0*.parquet"
 @pytest.mark.parametrize(
     ("engine", "lines", "when"),
     [
-        ("inline", 1_000, STARTING),
+        ("inline", 30_000, STARTING),
         pytest.param("spark", 1_000, STARTING, marks=pytest.mark.spark),
         pytest.param("spark", 35_000, JUDGING, marks=pytest.mark.spark),
     ],

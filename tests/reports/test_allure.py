@@ -5,16 +5,16 @@ from __future__ import annotations
 import base64
 import json
 import re
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from harness.cli.allure import generate, without_third_parties, write_results
+from harness.cli.allure import generate, program, without_third_parties, write_results
 from harness.cli.progress import Stage
 from harness.cli.report import judge_folder
 from harness.cli.views import view_of
+from harness.errors import UsageError
 from reports.allure import CATEGORIES, results
 
 
@@ -91,8 +91,10 @@ def test_a_site_of_several_folders_has_categories_and_a_trend(
     written: Path, tmp_path: Path
 ) -> None:
     """Allure itself, from npm; it says in its data what it shows."""
-    if shutil.which("npm") is None:
-        pytest.skip("there is no npm on this machine")
+    try:
+        program()
+    except UsageError as missing:
+        pytest.skip(str(missing))
     tests, history = tmp_path / "tests", tmp_path / "history.jsonl"
     tests.mkdir()
     of_pytest = {"uuid": "1", "fullName": "tests.x", "name": "x", "status": "unknown"}

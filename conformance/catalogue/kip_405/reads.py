@@ -320,7 +320,7 @@ RULES = (
         decisions=("G-01", "C-20"),
         judge=Holds(
             table="ops",
-            when="f = 'fetch_from_position' AND type = 'ok'",
+            when="f = 'fetch_from_position' AND (type = 'ok' OR error = 'OFFSET_OUT_OF_RANGE')",
             holds="coalesce(result = value, FALSE)",
             show=("node", "key", "value", "result"),
             words=(
