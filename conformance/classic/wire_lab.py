@@ -103,22 +103,22 @@ def record_wire(
     if not sut.started:
         plan = plan_of(sut.mutants)
         with deploy(sut, plan, run=run, world=world, seed=seed, shard=WIRE) as on:
-            _play(on, sut, seed, recordings, asked)
+            play_recordings(on, sut, seed, recordings, asked)
         return asked
     for size in sorted({one.sequence.brokers for one in recordings}):
         if asked.enough:
             break
         plan = DeploymentPlan(
-            brokers=size, racks=RACKS[:size], mutants=sut.mutants, properties=_coordinators(size)
+            brokers=size, racks=RACKS[:size], mutants=sut.mutants, properties=coordinators(size)
         )
         shard = f"{WIRE}-{size}"
         with deploy(sut, plan, run=run, world=world, seed=seed, shard=shard) as on:
             fitting = [one for one in recordings if one.sequence.brokers == size]
-            _play(on, sut, seed, fitting, asked)
+            play_recordings(on, sut, seed, fitting, asked)
     return asked
 
 
-def _coordinators(brokers: int) -> dict[str, str]:
+def coordinators(brokers: int) -> dict[str, str]:
     """Topics of coordinators that fit the cluster, as they did when Kafka was asked."""
     return {
         "offsets.topic.replication.factor": str(brokers),
@@ -129,9 +129,10 @@ def _coordinators(brokers: int) -> dict[str, str]:
     }
 
 
-def _play(
+def play_recordings(
     on: Deployment, sut: Sut, seed: int, recordings: Sequence[Recording], asked: Asked
 ) -> None:
+    """Play those that a deployment can be asked; what that was, `asked` says then."""
     asked.brokers = max(asked.brokers, on.known, key=len)
     asked.lacks = on.lacks
     players = _Players(on=on, found=not sut.started, seed=seed, asked=asked)

@@ -67,7 +67,7 @@ class Play:
 
 UNHURT = ("wire",)  # stages that pull no lever: what they show does not depend on them
 
-_TIERS = ("tiers", "tier-faults", "tier-transactions", "store-faults", "divergence")
+_TIERS = ("tiers", "tier-faults", "tier-transactions", "store-faults", "divergence", "tier-wire")
 
 LIKELY: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

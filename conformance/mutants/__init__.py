@@ -26,6 +26,7 @@ from conformance.mutants import (
     tiered_plug_ins,
     tiered_promises,
     tiered_transactions,
+    tiered_wire,
     transactions,
     wire,
 )
@@ -53,6 +54,7 @@ TIERED = (
     tiered_plug_ins,
     tiered_promises,
     tiered_transactions,
+    tiered_wire,
 )  # each shown by a stage
 WIRE = (wire,)  # which recorded sequences show
 PROGRAMS = Path(__file__).parents[1] / "programs"  # NAME.steps

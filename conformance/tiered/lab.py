@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from conformance.catalogue.kip_405.sequences import FAMILY
 from conformance.classic.playing import play_steps
 from conformance.classic.stages import StagePlayed, StageRun
-from conformance.tiered import divergence, faults, store_faults, tiers, transactions
+from conformance.classic.wire_lab import Asked, coordinators, play_recordings
+from conformance.tiered import divergence, faults, store_faults, tiers, transactions, wire
 from conformance.tiered.fault_stage import FaultStage
 from conformance.tiered.plug_ins.lab import STAGE as PLUG_INS
 from conformance.tiered.plug_ins.lab import record_plug_ins
@@ -17,6 +19,7 @@ from conformance.tiered.topics import TOPICS, plan_of
 from harness.clients.remote_metadata import DOCUMENT, KAFKA4
 from harness.deployments.deploy import deploy
 from harness.deployments.deployment import Deployment
+from harness.differential.answers import ANSWERS, read_recordings
 from harness.steps.step import Step
 from harness.sut import Sut
 from harness.sut.lever_sets import reach
@@ -97,10 +100,28 @@ def record_transactions(given: StageRun) -> StagePlayed:
     return _played(given, transactions.STAGE, [*transactions.TOPICS], steps, more)
 
 
+def record_wire(given: StageRun) -> StagePlayed:
+    """Ask one broker that the lab starts what Apache Kafka was asked about tiered topics."""
+    sut, seed = given.sut, given.seed
+    if not sut.started:
+        return StagePlayed(skipped={wire.STAGE: wire.ONLY_STARTED})
+    given.progress("asking what Apache Kafka was asked about tiered topics")
+    plan = plan_of(sut, given.world)
+    properties = {**plan.properties, **coordinators(1), **wire.ONE_COPY}
+    plan = replace(plan, brokers=1, properties=properties)
+    asked = Asked(first_is_enough=given.first_is_enough)
+    with deploy(sut, plan, run=given.run, world=given.world, seed=seed, shard=wire.STAGE) as on:
+        play_recordings(on, sut, seed, [*read_recordings(ANSWERS / FAMILY)], asked)
+    # Which brokers there are the other stages say: this one has another cluster.
+    return StagePlayed(lacks=asked.lacks, counted={"sequence": asked.played.total()})
+
+
 def record_situation(given: StageRun, stage: str, situation: str) -> StagePlayed:
     """Play one situation of a stage, or the whole stage if it has none of that name."""
     if stage == tiers.STAGE:
         return record_tiers(given, (situation,) if situation else tiers.SITUATIONS)
+    if stage == wire.STAGE:
+        return record_wire(given)
     if stage == PLUG_INS:
         return record_plug_ins(given)
     if stage == transactions.STAGE:

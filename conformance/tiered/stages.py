@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.classic.stages import Stage, StagePlayed, StageRun
-from conformance.tiered import divergence, faults, store_faults, tiers, transactions
+from conformance.tiered import divergence, faults, store_faults, tiers, transactions, wire
 
 PLUG_INS = "plug-ins"
 
@@ -50,6 +50,13 @@ def _transactions(given: StageRun) -> StagePlayed:
     return record_transactions(given)
 
 
+def _wire(given: StageRun) -> StagePlayed:
+    """What Apache Kafka answered about tiered topics."""
+    from conformance.tiered.lab import record_wire
+
+    return record_wire(given)
+
+
 STAGES: tuple[Stage, ...] = (
     Stage(name=PLUG_INS, parts=tuple, record=_plug_ins, deploys=False, takes_s=5),
     Stage(name=tiers.STAGE, parts=tuple, record=_tiers, takes_s=40),
@@ -62,4 +69,5 @@ STAGES: tuple[Stage, ...] = (
     Stage(name=faults.STAGE.name, parts=faults.STAGE.parts, record=_faults, takes_s=50),
     Stage(name=transactions.STAGE, parts=tuple, record=_transactions, takes_s=45),
     Stage(name=divergence.STAGE, parts=tuple, record=_divergence, takes_s=35),
+    Stage(name=wire.STAGE, parts=wire.planned_parts, record=_wire, takes_s=20),
 )

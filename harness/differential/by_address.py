@@ -28,6 +28,7 @@ RESTS_ON_SETTINGS: Mapping[str, str] = {
 }
 COORDINATED = ("transactions/", "group_offsets/")
 """Coordinators are where a cluster has put them, and count their epochs since it was made."""
+TIERED = "tiered/"
 _BROKERS_DECIDED = (4, 5)  # sources of a config: told to the broker, or the default
 
 CONFIGS: Mapping[str, str] = {
@@ -65,6 +66,8 @@ def left_out(recording: Recording) -> str | None:
     """Why a sequence is not played by address, if it is not."""
     name = recording.sequence.name
     told = CHANGES_THE_CLUSTER.get(name) or RESTS_ON_SETTINGS.get(name)
+    if name.startswith(TIERED):
+        return "it needs a broker with tiered storage and retention checks that are quick"
     if told is None and name.startswith(COORDINATED):
         return "its answers rest on where coordinators are, and since when"
     if told is None and any(map(_decided_by_brokers, _entries(recording.answers))):

@@ -99,6 +99,12 @@ def follows(offset: int, version: int = 17, error: int = 0, count: int = 0) -> l
     return op("fetch_as_follower", "fail" if error else "ok", asked | known, **answer)
 
 
+def answers(**seen: Any) -> list[Line]:
+    """A request of a recorded sequence, to which Apache Kafka answered offset 4."""
+    asked = {"sequence": "tiered/x", "step": 2, "api": "list_offsets", "version": 11}
+    return op("sequence_request", "ok", asked | {"expected": {"offset": 4}}, error=0, answer=seen)
+
+
 def lists(timestamp: int, version: int, error: int = 0) -> list[Line]:
     """ListOffsets by a version."""
     asked = {"timestamp": timestamp, "version": version, "tiered": True}
@@ -304,6 +310,7 @@ HISTORIES: dict[str, tuple[History, History]] = {
         described("metadata-topic", METADATA_TOPIC),
     ),
     "TS-102": (by_hand("created_again", None, [0, 7]), by_hand("created_again", None, [0, 0])),
+    "TS-210": (answers(offset=3), answers(offset=4)),
 }
 
 

@@ -87,19 +87,24 @@ FAMILIES: dict[str, tuple[str, str, str]] = {
 }
 
 
+def as_kafka_answers(family: str) -> Holds:
+    """The judge of a family."""
+    return Holds(
+        table="sequence_answers",
+        when=f"family = '{family}' AND (differences IS NOT NULL OR detail IS NOT NULL)",
+        holds="detail IS NULL AND differences = 0",
+        show=("sequence", "step", "api", "version", "field", "seen", "expected", "detail"),
+        words=_WORDS,
+    )
+
+
 def _rule(family: str, id_: str, sentence: str, hint: str) -> Rule:
     return kafka_rule(
         id=id_,
         section=SEQUENCES,
         source=_SOURCE,
         sentence=sentence,
-        judge=Holds(
-            table="sequence_answers",
-            when=f"family = '{family}' AND (differences IS NOT NULL OR detail IS NOT NULL)",
-            holds="detail IS NULL AND differences = 0",
-            show=("sequence", "step", "api", "version", "field", "seen", "expected", "detail"),
-            words=_WORDS,
-        ),
+        judge=as_kafka_answers(family),
         hint=hint,
     )
 

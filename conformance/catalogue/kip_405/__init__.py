@@ -6,6 +6,7 @@ from conformance.catalogue.kip_405 import (
     metadata,
     plug_ins,
     reads,
+    sequences,
     settings,
     transactions,
 )
@@ -18,4 +19,5 @@ RULES = (
     *settings.RULES,
     *logs.RULES,
     *transactions.RULES,
+    *sequences.RULES,
 )

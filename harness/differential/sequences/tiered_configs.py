@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.differential.sequence import Step
-from harness.differential.sequences.building import TIMEOUT_MS, described, made
+from harness.differential.sequences.building import TIMEOUT_MS, config_is, described, made
 from harness.differential.sequences.configs import DELETE, SET
 from harness.differential.sequences.tiered import altered_to, remote, story, tiered
 
@@ -60,6 +60,7 @@ SEQUENCES = (
         altered_to(("retention.ms", SET, "999")),
         altered_to(("retention.ms", SET, "500"), ("local.retention.ms", SET, "500")),
         altered_to(("local.retention.ms", DELETE, None)),
+        config_is("a", "local.retention.ms", "-2"),
         described("a", "retention.ms", "local.retention.ms", "local.retention.bytes"),
     ),
     story(
