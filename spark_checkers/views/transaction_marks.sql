@@ -1,13 +1,16 @@
 -- Each transaction in each log that it wrote to, as brokers show the log last: what the marker behind its
 -- records says (`fate`), how it was ended (`decision`), and whether a commit was ever asked for. `late`: a
 -- request to end another transaction of the same producer in the same epoch was not answered, and may
--- have ended this one, as nothing tells them apart before version 2.
+-- have ended this one, as nothing tells them apart before version 2. A send that failed has no batch, and its
+-- sequence is the next transaction's in the same epoch; of two sends that may be one batch none is taken.
 -- computed once
 WITH sent AS (
-  SELECT topic, partition, clock, transaction, producer_id, producer_epoch, base_sequence, min(began) AS began
+  SELECT topic, partition, clock, producer_id, producer_epoch, base_sequence,
+    min(transaction) AS transaction, min(began) AS began
   FROM sends
-  WHERE transaction IS NOT NULL AND producer_id IS NOT NULL
-  GROUP BY topic, partition, clock, transaction, producer_id, producer_epoch, base_sequence
+  WHERE transaction IS NOT NULL AND producer_id IS NOT NULL AND type <> 'fail'
+  GROUP BY topic, partition, clock, producer_id, producer_epoch, base_sequence
+  HAVING min(transaction) = max(transaction)
 ),
 unanswered AS (
   SELECT clock, producer_id, producer_epoch, min(transaction) AS least, max(transaction) AS greatest

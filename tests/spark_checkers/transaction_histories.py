@@ -24,6 +24,20 @@ _LISTED = """
         17-18 list => ok a:Ongoing
         19-20 list => ok a:{0}
 """
+# Version 1: the epoch stays, and so does the sequence where a send of S was not acknowledged.
+_REUSED = """
+        init a v=1 => ok 7.0
+        send x tx=S pid=7 seq=0     => {0}
+        send y tx=S pid=7 seq=0 p=1 => ok 0
+        ends S abort as=7.0 v=1     => ok
+        send z tx=T pid=7 seq=0     => ok 0
+        send w tx=T pid=7 seq=1 p=1 => ok 2
+        ends T commit as=7.0 v=1    => ok
+"""
+_REUSED_READ = """
+        scan 0     => ok 7.0.0@0-0 +7.0/1@1 :z@0 hw=2 lso=2
+        scan 0 p=1 => ok 7.0.0@0-0 -7.0/1@1 7.0.1@2-2 +7.0/1@3 :y@0 :w@2 hw=4 lso=4
+"""
 # rule: (what must be flagged, the nearest that must not)
 HISTORIES: dict[str, tuple[str, str]] = {
     "KFK-220": (
@@ -221,6 +235,21 @@ HISTORIES: dict[str, tuple[str, str]] = {
 }
 
 ALSO_BAD: dict[str, tuple[str, str]] = {
+    "a commit with the sequence of a send that failed in the transaction before": (
+        "KFK-224",
+        f"""
+        {_REUSED.format("fail TRANSACTION_ABORTABLE")}
+        scan 0 => ok 7.0.0@0-0 -7.0/1@1 hw=2 lso=2
+        """,
+    ),
+    "a commit in one log alone, with the sequence of a send that failed before": (
+        "KFK-225",
+        f"""
+        {_REUSED.format("fail TRANSACTION_ABORTABLE")}
+        scan 0     => ok 7.0.0@0-0 +7.0/1@1 hw=2 lso=2
+        scan 0 p=1 => ok 7.0.0@0-0 -7.0/1@1 7.0.1@2-2 -7.0/1@3 hw=4 lso=4
+        """,
+    ),
     "an aborted transaction that is told with its second batch": (
         "KFK-222",
         """
@@ -339,6 +368,14 @@ LEGAL: dict[str, str] = {
         10-11 scan 0 => ok 7.0.0@0-0 -7.1/1@1 :x@0 hw=2 lso=2
         12-13 describe a => ok CompleteAbort 7.1
         14-15 ends T commit as=7.0 => info PRODUCER_FENCED
+    """,
+    "a sequence that is used again after a send that failed, before version 2": f"""
+        {_REUSED.format("fail TRANSACTION_ABORTABLE")}
+        {_REUSED_READ}
+    """,
+    "a sequence that is used again after a send that never came, before version 2": f"""
+        {_REUSED.format("info -")}
+        {_REUSED_READ}
     """,
     "a commit that is repeated after a lost answer": """
         init a => ok 7.0
