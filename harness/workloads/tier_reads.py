@@ -78,7 +78,7 @@ class TierReads(EdgeSteps):
 
     @verb(drawn=False)
     async def walk(self, step: Step, log: str, most: int = 60) -> None:
-        """Read at each bound of the tiers and from each batch on, one byte and more, everywhere."""
+        """Read at each bound of the tiers, from each batch on and from inside it, everywhere."""
         for one in self._tiers(log):
             if not await one.bounds() or one.local_start is None:
                 continue
@@ -92,6 +92,7 @@ class TierReads(EdgeSteps):
             for batch in kept[:: max(1, len(kept) * len(self._on.brokers) // most)]:
                 for broker in self._on.brokers:
                     await one.fetch(max(batch.offset, one.log_start), max_bytes=1, at=broker)
+                await one.fetch(batch.end - 1, max_bytes=1)
 
     @verb(drawn=False)
     async def below(self, step: Step, log: str) -> None:
