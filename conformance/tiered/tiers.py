@@ -48,6 +48,7 @@ TOPICS_OF = MappingProxyType(
 SITUATIONS = tuple(TOPICS_OF)
 WRITTEN = (SMALL, PLAIN, ONCE, TURNS)
 THROUGH_MS = 5000  # in which a log of some dozens of records is read
+LAST = "240,243,246 249"  # batches that stay on the disk, the first to be read from inside
 KEPT = 3  # batches that may be in the active segment, or in the one before it
 
 
@@ -122,6 +123,7 @@ def writes(chance: random.Random, topics: Sequence[str]) -> Iterator[Step]:
             yield tier("write", log=f"{topic}-{partition}", batches=batches)
             if topic == SMALL:
                 yield from _refused(f"{topic}-{partition}")
+                yield tier("write", log=f"{topic}-{partition}", batches=LAST)
     for producer in (9001, 9002) if TURNS in topics else ():
         for number in range(6):
             yield tier(
