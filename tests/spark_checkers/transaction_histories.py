@@ -307,6 +307,13 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
         scan 1 by=1           => ok +7.1/1@1 hw=2 lso=2
         """,
     ),
+    "an aborted transaction that has no marker in the log": (
+        "KFK-223",
+        """
+        scan 0 committed => ok 7.0.0@0-0 8.0.0@1-1 x7@0 hw=2 lso=2
+        scan 0           => ok 7.0.0@0-0 8.0.0@1-1 hw=2 lso=0
+        """,
+    ),
     "an offset that a transaction committed before the other one ended": (
         "KFK-235",
         """
@@ -324,6 +331,10 @@ LEGAL: dict[str, str] = {
         scan 0 committed by=1 => ok 7.0.0@0-0 x7@0 hw=2 lso=2
         scan 0 by=1           => ok 7.0.0@0-0 hw=2 lso=2
         scan 1 by=1           => ok -7.1/1@1 hw=2 lso=2
+    """,
+    "a log whose last read ended before the marker of what was told to be aborted": """
+        scan 0 committed by=1 => ok 7.0.0@0-0 -7.1/1@1 x7@0 hw=2 lso=2
+        scan 0 by=1           => ok 7.0.0@0-0 hw=2 lso=2
     """,
     "an offset of a transaction that has replaced one outside, once it is committed": """
         within g 5 tx=T as=7.0 => ok
