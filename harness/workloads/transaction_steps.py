@@ -7,7 +7,7 @@ transactions add      by=p log=ledger-*                    announce partitions (
 transactions send     by=p log=ledger-0 count=2            append within it
 transactions offsets  by=p group=g log=ledger-0            commit where the log ends, within it
 transactions end      by=p commit=true                     `once=true`: the answer may be lost
-transactions repeat   by=p back=1 commit=true          an end or beginning as it was before
+transactions repeat   by=p f=end back=1 commit=true    once more; answers are not heeded
 transactions commit   group=g log=ledger-0 offset=5        commit it outside of transactions
 transactions told     group=g log=ledger-0                 the committed offset
 transactions inspect  by=p log=ledger-*                    what its coordinator and leaders say
@@ -132,7 +132,7 @@ class TransactionSteps(EdgeSteps):
     ) -> None:
         """Ask for an `end` or an `init` once more: so many epochs back, with another producer id.
 
-        The producer does not heed the answer, and is unsure then whether it still is the last.
+        The producer does not heed the answer.
         """
         if by not in self._producers:
             return
