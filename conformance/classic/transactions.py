@@ -37,6 +37,7 @@ SETTINGS = MappingProxyType(
         "transaction.state.log.min.isr": "2",
         "offsets.topic.num.partitions": "3",
         "offsets.topic.replication.factor": "3",
+        "offsets.retention.check.interval.ms": "500",  # looked at, though none is that old
         "transaction.abort.timed.out.transaction.cleanup.interval.ms": "200",
     }
 )
@@ -108,7 +109,7 @@ def transaction_steps(
     told = [step(LAB, "create"), *_recovers()]
     told += [_creates(topic) for topic in TOPICS if topic != MINUTE]
     told += [does("settle"), does("micro", seed=seed, clients=3, topic=MICRO)]
-    situations = [plain, overlapping, zombies, left_behind, offsets, offsets_together]
+    situations = [plain, overlapping, zombies, left_behind, offsets, offsets_together, again]
     drawn("order").shuffle(situations)
     for situation in situations:
         told += situation(drawn(situation.__name__))
@@ -294,6 +295,32 @@ def offsets_together(chance: random.Random) -> Iterator[Step]:
             if by:
                 yield does("end", by=by, commit=True)
         yield does("told", group=GROUP, log=log)
+
+
+def again(chance: random.Random) -> Iterator[Step]:
+    """Ends and beginnings that are asked for again: as before, otherwise, and by another one."""
+    unknown = chance.randint(1_000_000, 2_000_000)
+    for by, version in (("again2", 2), ("again1", 1)):
+        back = version - 1  # epochs since the end
+        yield does("init", by=by, id=by, version=version)
+        yield does("repeat", by=by, f="end", commit=True)  # nothing is open
+        for commit in chance.sample([True, False], 2):
+            yield does("begin", by=by)
+            yield does("send", by=by, log=f"{JOURNAL}-*")
+            yield does("end", by=by, commit=commit)
+            for same in (False, True):
+                yield does("repeat", by=by, f="end", back=back, commit=commit == same)
+            yield does("repeat", by=by, f="end", back=back + 1, commit=commit)
+            yield does("repeat", by=by, f="end", other=unknown, commit=commit)
+            yield does("repeat", by=by, f="end", commit=version == 2 or not commit)
+            yield does("repeat", by=by, f="init", other=unknown)
+            yield does("repeat", by=by, f="init", back=2)
+            yield does("init", by=by, same=True, version=version)
+            yield does("repeat", by=by, f="init", back=1)  # its answer was lost
+            yield does("repeat", by=by, f="init", back=2)
+            yield does("repeat", by=by, f="end", commit=True)
+            yield does("repeat", by=by, f="end", commit=False)
+            yield does("init", by=by, version=version)
 
 
 # ── while something goes wrong ───────────────────────────────────────────────────────────────────

@@ -92,6 +92,14 @@ def _epochs_are_for_producers(
     return replace(chosen, epoch=known.epoch)
 
 
+def _any_end_is_the_same(known: Transaction, ending: Ending) -> object:
+    return original("decided-already")(known, ending._replace(commit=_committed(known)))
+
+
+def _committed(known: Transaction) -> bool:
+    return known.state in (TransactionState.PREPARE_COMMIT, TransactionState.COMPLETE_COMMIT)
+
+
 MUTANTS = (
     Mutant(
         name="committed-up-to-the-high-watermark",
@@ -211,5 +219,12 @@ MUTANTS = (
         replace=_epochs_are_for_producers,
         rules=("KFK-243",),
         why="transactions of version 2 share an epoch, as those of version 1 do",
+    ),
+    Mutant(
+        name="any-end-is-the-same",
+        decision="decided-already",
+        replace=_any_end_is_the_same,
+        rules=("KFK-246",),
+        why="an abort of what was committed before is answered as if it were done",
     ),
 )

@@ -7,6 +7,7 @@ transactions add      by=p log=ledger-*                    announce partitions (
 transactions send     by=p log=ledger-0 count=2            append within it
 transactions offsets  by=p group=g log=ledger-0            commit where the log ends, within it
 transactions end      by=p commit=true                     `once=true`: the answer may be lost
+transactions repeat   by=p f=end back=1 commit=true    once more; answers are not heeded
 transactions commit   group=g log=ledger-0 offset=5        commit it outside of transactions
 transactions told     group=g log=ledger-0                 the committed offset
 transactions inspect  by=p log=ledger-*                    what its coordinator and leaders say
@@ -24,6 +25,7 @@ a producer that is not there does nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -123,6 +125,26 @@ class TransactionSteps(EdgeSteps):
         """Commit or abort."""
         if by in self._producers:
             await self._producers[by].end(commit=commit, once=once)
+
+    @verb(drawn=False)
+    async def repeat(
+        self, step: Step, by: str, f: str, back: int = 0, other: int = 0, commit: bool = False
+    ) -> None:
+        """Ask for an `end` or an `init` once more: so many epochs back, with another producer id.
+
+        The producer does not heed the answer.
+        """
+        if by not in self._producers:
+            return
+        producer = self._producers[by]
+        who, epoch = producer.who, producer.who.epoch - back
+        if epoch < 0:
+            return
+        asks = replace(who, producer_id=who.producer_id + other, epoch=epoch)
+        if f == "end":
+            await producer.ask_end(asks, commit=commit)
+        else:
+            await producer.ask_init(asks)
 
     # ── others ───────────────────────────────────────────────────────────────────────────────────
 

@@ -183,6 +183,24 @@ class TransactionalProducer:
             self.transaction = ""
         return outcome
 
+    async def ask_end(self, who: Identity, *, commit: bool) -> Outcome:
+        """Ask for an end as someone else would, or as before; what is answered it does not heed."""
+        return await self._at_coordinator(
+            "end_txn",
+            lambda client: transactions.end(client, who, commit=commit),
+            who=who,
+            committed=commit,
+        )
+
+    async def ask_init(self, who: Identity) -> Outcome:
+        """Ask to begin anew as someone else would, or as before, without heeding the answer."""
+        return await self._at_coordinator(
+            "init_producer_id",
+            lambda client: transactions.init_producer(client, who, timeout_ms=self.timeout_ms),
+            who=who,
+            timeout_ms=self.timeout_ms,
+        )
+
     # ── how ──────────────────────────────────────────────────────────────────────────────────────
 
     def _becomes(self, told: Outcome) -> None:

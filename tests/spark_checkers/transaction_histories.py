@@ -232,6 +232,17 @@ HISTORIES: dict[str, tuple[str, str]] = {
         "scan 0 => ok 7.0.0@0-1 +7.0/1@2 7.0.3@3-3 hw=4 lso=3",
         "scan 0 => ok 7.0.0@0-1 +7.0/1@2 7.0.2@3-3 hw=4 lso=3",
     ),
+    "KFK-246": (
+        """
+        ends T commit as=7.0 => ok 7.1
+        ends T abort as=7.0  => ok 7.1
+        """,
+        """
+        ends T commit as=7.0 => ok 7.1
+        ends T abort as=7.0  => info INVALID_TXN_STATE
+        ends T commit as=7.0 => ok 7.1
+        """,
+    ),
 }
 
 ALSO_BAD: dict[str, tuple[str, str]] = {
@@ -276,6 +287,27 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
         f"""
         {_BEGUN}
         describe a => ok Empty 7.0 t
+        """,
+    ),
+    "a repeated end that is given another epoch": (
+        "KFK-246",
+        """
+        ends T commit as=7.0 => ok 7.1
+        ends T commit as=7.0 => ok 7.2
+        """,
+    ),
+    "a commit of nothing": (
+        "KFK-246",
+        """
+        init a => ok 7.3
+        ends T commit as=7.3 => ok 7.4
+        """,
+    ),
+    "a beginning of who is another producer": (
+        "KFK-246",
+        """
+        init a => ok 7.3
+        init a as=8.3 => ok 7.4
         """,
     ),
     "a new epoch in a log that does not begin at 0": (
@@ -388,6 +420,18 @@ LEGAL: dict[str, str] = {
         {_REUSED.format("info -")}
         {_REUSED_READ}
     """,
+    "a producer that says who it was, again, and who it was long ago": """
+        init a => ok 7.3
+        init a as=7.3 => ok 7.4
+        init a as=7.3 => ok 7.4
+        init a as=7.2 => info PRODUCER_FENCED
+    """,
+    "an abort of nothing, in both versions": """
+        init a => ok 7.3
+        ends T abort as=7.3 => ok 7.4
+        init b v=1 => ok 9.0
+        ends U abort id=b as=9.0 v=1 => info INVALID_TXN_STATE
+    """,
     "a commit that is repeated after a lost answer": """
         init a => ok 7.0
         send x tx=T pid=7 seq=0 => ok 0
@@ -398,7 +442,7 @@ LEGAL: dict[str, str] = {
         scan 0 => ok 7.0.0@0-0 +7.1/1@1 7.1.0@2-2 :x@0 :y@2 hw=3 lso=2
     """,
 }
-NO_TOPIC = {"KFK-230", "KFK-233", "KFK-241", "KFK-242", "KFK-243"}
+NO_TOPIC = {"KFK-230", "KFK-233", "KFK-241", "KFK-242", "KFK-243", "KFK-246"}
 WORDS: dict[str, str] = {
     "KFK-220": "op 0: node 1 gives a batch from offset 0 to 1; the last stable offset is 1",
     "KFK-221": (
@@ -459,5 +503,9 @@ WORDS: dict[str, str] = {
     "KFK-245": (
         "op 0: node 1 shows producer 7 at offset 3; in epoch 0; with sequence 3; its last was"
         " 1 in epoch 0"
+    ),
+    "KFK-246": (
+        "op 2: a asks for end_txn as epoch 0 of producer 7; before, end_txn left it with epoch 1 of"
+        " producer 7; it is answered NONE; and given epoch 1; due is INVALID_TXN_STATE"
     ),
 }

@@ -146,4 +146,31 @@ RULES = (
         ),
         hint="a marker has no sequence number and uses none up",
     ),
+    kafka_rule(
+        id="KFK-246",
+        section=FENCING,
+        source="KIP-98; KIP-360; KIP-890",
+        sentence="What asks for an end or a beginning again is answered by what was done before.",
+        assumes=DURABLE,
+        judge=Holds(
+            table="ends_and_beginnings_repeated",
+            when=f"error IS NULL OR error NOT IN {_PASSES}",
+            holds="CASE WHEN due = 'NONE' THEN type = 'ok'"
+            " AND coalesce(given_epoch = due_epoch OR given_id <> id AND given_epoch = 0, TRUE)"
+            f" WHEN due = 'PRODUCER_FENCED' THEN error IN {_FENCED} ELSE error = due END",
+            show=(
+                *("f", "transactional_id", "as_id", "as_epoch", "error", "given_epoch"),
+                *("before_f", "id", "epoch", "due", "due_epoch"),
+            ),
+            words=(
+                "{transactional_id} asks for {f} as epoch {as_epoch} of producer {as_id}",
+                "before, {before_f} left it with epoch {epoch} of producer {id}",
+                "it is answered {error}",
+                "and given epoch {given_epoch}",
+                "due is {due}",
+                "and epoch {due_epoch}",
+            ),
+        ),
+        hint="a repeated end is told what it was; the other decision, or another id, is refused",
+    ),
 )
