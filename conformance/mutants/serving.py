@@ -84,7 +84,7 @@ MUTANTS = (
         name="stable-without-transactions",
         decision="last-stable-offset",
         replace=_stable_without_transactions,
-        rules=("KFK-051", "KFK-053"),
+        rules=("KFK-053",),
         why="where no transaction is open, everything counts as stable",
     ),
     Mutant(

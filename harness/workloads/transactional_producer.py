@@ -51,7 +51,8 @@ class TransactionalProducer:
     _sequences: dict[str, int] = field(default_factory=dict)
     _count: int = 0
     _sends: int = 0
-    _coordinators: dict[str, int] = field(default_factory=dict)  # by what they coordinate
+    # By what they coordinate: a group and a transactional id may have one name.
+    _coordinators: dict[tuple[int, str], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.who = Identity(transactional_id=self.on.recorder.topic(self.id), version=self.version)
@@ -246,7 +247,8 @@ class TransactionalProducer:
 
     async def _coordinates(self, key: str, kind: int) -> int | None:
         """The coordinator that is remembered, or as the first broker says that answers."""
-        for broker in () if key in self._coordinators else self.on.brokers:
+        known = (kind, key)
+        for broker in () if known in self._coordinators else self.on.brokers:
             try:
                 found = await self._connected(
                     broker, lambda client: transactions.find_coordinator(client, key, kind)
@@ -254,9 +256,9 @@ class TransactionalProducer:
             except LOST:
                 continue
             if found is not None:
-                self._coordinators[key] = found
+                self._coordinators[known] = found
                 break
-        return self._coordinators.get(key)
+        return self._coordinators.get(known)
 
     async def _until_over(self, tried: Callable[[], Awaitable[Outcome]]) -> Outcome:
         """Ask again while the answer is one that passes, or patience is at its end."""

@@ -24,11 +24,12 @@ from conformance.tiered.plug_ins.metadata_cases import METADATA_CASES
 from conformance.tiered.plug_ins.storage_cases import STORAGE_CASES
 from conformance.tiered.stages import PLUG_INS
 from harness.deployments.mutants import split_mutants
+from harness.errors import LabBroken
 from harness.history.recorder import Recorder
 from harness.history.run_slot import take_slot
 from harness.processes.s3_server import SeaweedServer
 from harness.simulation.simulation import Simulation
-from reference_impl.decisions import mutated
+from reference_impl.decisions import in_force, mutated
 from reference_impl.live.object_store import open_object_store
 
 STAGE = PLUG_INS
@@ -71,8 +72,10 @@ def _play_on_topic(recorder: Recorder, seed: int) -> None:
             bench = MetadataBench(managers.next_case())
             await _recorded(recorder, ON_TOPIC + name, played(case, bench))
 
-    with Simulation(seed=seed) as sim:
+    with Simulation(seed=seed, forgiving=True) as sim:
         sim.run(play(OnTopic(sim)))
+        if sim.uncaught and not in_force():
+            raise LabBroken(f"a manager left an error uncaught: {sim.uncaught[0]}")
 
 
 def _play_on_s3(recorder: Recorder) -> None:
