@@ -1,6 +1,7 @@
 -- Each InitProducerId or EndTxn of a transactional id that nothing came between since an acknowledged one
 -- (`before_f`) but requests that were refused: the answer that follows from it (`due`, NONE if it is done)
 -- and the epoch that is given then (`due_epoch`, null if none is). No transaction was open.
+-- complete within the history
 WITH asked AS (
   SELECT *, coalesce(producer_id, -1) AS as_id, coalesce(producer_epoch, -1) AS as_epoch,
     coalesce(given_id, producer_id) AS id, coalesce(given_epoch, producer_epoch) AS epoch
