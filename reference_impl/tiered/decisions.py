@@ -192,7 +192,7 @@ class ExpiryView(NamedTuple):
     copying: Collection[RemoteLogSegmentId]
     lineage: tuple[EpochEntry, ...]
     leader_epoch: int
-    takes_over: bool  # nothing has been expired in this epoch yet
+    led_from: int  # where its disk began when it took over: before that, earlier leaders answer
     log_start_offset: int
     local_log_start_offset: int
     high_watermark: int
@@ -213,9 +213,10 @@ class Expiry(NamedTuple):
 def plan_expiry(view: ExpiryView) -> Expiry:
     """Steps 1 to 6 of C-16, each by its own choice."""
     begin = view.log_start_offset
-    if view.takes_over and view.lineage and view.lineage[0].start_offset <= begin:
+    if view.lineage and view.lineage[0].start_offset <= begin:
         known = parts_of_lineage(view.segments, view.lineage, begin)
-        begin = readable_from(begin, view.local_log_start_offset, known)
+        found = readable_from(begin, view.local_log_start_offset, known)
+        begin = max(begin, min(found, view.led_from))
     candidates = [one for one in view.segments if one.segment_id not in view.copying]
     parts = parts_of_lineage(candidates, view.lineage, view.log_start_offset)
     old = too_old(parts, view.now_ms, view.retention_ms)

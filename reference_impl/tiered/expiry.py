@@ -32,7 +32,7 @@ class ExpiryTask:
     def __init__(self, tier: Tier, extension: TieredExtension) -> None:
         self._tier = tier
         self._extension = extension
-        self._last_epoch = -1  # the latest in which the log start was looked after
+        self._took_over = (-1, 0)  # in which epoch, and where the disk began then
 
     def has_work(self) -> bool:
         """Followers have none."""
@@ -50,7 +50,6 @@ class ExpiryTask:
         if plan.log_start_offset > log.log_start_offset:
             await log.advance_log_start_offset(plan.log_start_offset)
             self._extension.partition.wake()
-        self._last_epoch = epoch
         if plan.victims:
             await self._tier.checkpoint()
         for segment in plan.victims:
@@ -60,6 +59,11 @@ class ExpiryTask:
 
     def _may_delete(self, epoch: int) -> bool:
         return task_may(TaskStep.DELETE, self._extension.standing(epoch))
+
+    def _led_from(self, log: Log, epoch: int) -> int:
+        if self._took_over[0] != epoch:
+            self._took_over = (epoch, log.local_log_start_offset)
+        return self._took_over[1]
 
     async def _view(self, log: Log, epoch: int) -> ExpiryView:
         extension, tier = self._extension, self._tier
@@ -74,7 +78,7 @@ class ExpiryTask:
             copying=tuple(extension.copying),
             lineage=log.epochs.entries,
             leader_epoch=epoch,
-            takes_over=self._last_epoch != epoch,
+            led_from=self._led_from(log, epoch),
             log_start_offset=log.log_start_offset,
             local_log_start_offset=log.local_log_start_offset,
             high_watermark=log.high_watermark,

@@ -113,7 +113,7 @@ def planned(
     ms: int = -1,
     size: int = -1,
     copying: tuple[RemoteLogSegmentMetadata, ...] = (),
-    takes_over: bool = True,
+    led_from: int = 99,
 ) -> tuple[int, list[int]]:
     """Where the log begins then, and the starts of the segments that go."""
     plan: Expiry = plan_expiry(
@@ -122,7 +122,7 @@ def planned(
             copying=[one.segment_id for one in copying],
             lineage=epochs(lineage),
             leader_epoch=5,
-            takes_over=takes_over,
+            led_from=led_from,
             log_start_offset=log_start,
             local_log_start_offset=log_start if local_start is None else local_start,
             high_watermark=committed,
@@ -192,7 +192,8 @@ def test_what_an_earlier_leader_expired_is_below_the_log_start_of_the_next() -> 
     assert planned(begun, B, C, local_start=8) == (3, [0])
     assert planned(C, local_start=8) == (6, [])
     assert planned(local_start=8) == (8, [])
-    assert planned(C, local_start=8, takes_over=False) == (0, [])  # a hole that came later
+    assert planned(C, local_start=8, led_from=0) == (0, [])  # a hole that it made itself
+    assert planned(C, local_start=8, led_from=3) == (3, [])
     assert planned(B, C, local_start=0) == (0, [])
     assert planned(B, C, local_start=8, lineage="0@1") == (0, [])  # its epochs are not all known
 

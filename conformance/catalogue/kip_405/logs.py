@@ -121,7 +121,7 @@ RULES = (
             "expire/deletion-goes-on": "0: 1",
             "expire/begun-by-another": "10: 1",
             "expire/ended-by-another": "20:",
-            "expire/ended-later": "0:",
+            "expire/lost-by-itself": "0:",
             "expire/all-ended-by-another": "25:",
             "expire/begun-and-still-here": "0: 1",
             "expire/unfinished-does-not-count": "30: 2 3",

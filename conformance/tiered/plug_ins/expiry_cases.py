@@ -69,7 +69,7 @@ def expires(segments: Sequence[Seg], **said: Any) -> Case:
             copying=tuple(one.segment_id for one in known if one.segment_id.id.int in copying),
             lineage=tuple(EpochEntry(*one) for one in said.get("lineage", ONE)),
             leader_epoch=said.get("epoch", 0),
-            takes_over=said.get("takes_over", True),
+            led_from=said.get("led_from", 99),
             log_start_offset=said.get("start", 0),
             local_log_start_offset=said.get("local_start", said.get("start", 0)),
             high_watermark=said.get("high_watermark", 99),
@@ -182,7 +182,7 @@ EXPIRY_CASES: Mapping[str, Case] = MappingProxyType(
             (Seg(1, 0, 9, state=2), *THREE[1:]), epoch=2, local_start=25
         ),
         "expire/ended-by-another": expires(THREE[2:], epoch=2, local_start=25),
-        "expire/ended-later": expires(THREE[2:], epoch=2, local_start=25, takes_over=False),
+        "expire/lost-by-itself": expires(THREE[2:], epoch=2, local_start=25, led_from=0),
         "expire/all-ended-by-another": expires((), epoch=2, local_start=25),
         "expire/begun-and-still-here": expires(
             (Seg(1, 0, 9, state=2), *THREE[1:]), epoch=2, local_start=0
