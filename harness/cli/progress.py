@@ -11,6 +11,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from threading import Lock
 from typing import Any, TextIO
 
 from rich.console import Console
@@ -41,21 +42,24 @@ class _Bar(BarColumn):
 
 
 class Line:
-    """The line of one stage."""
+    """The line of one stage. Several threads may tell it what they do."""
 
     def __init__(self, bars: Progress, name: str) -> None:
         self._bars = bars
+        self._turn = Lock()
         self._task = bars.add_task(name, total=None)
         self.text = ""
 
     def progress(self, text: str) -> None:
         """What is going on now; shown only where somebody is watching."""
         said = escape(printable(text))
-        if isinstance(text, HowFar):
-            self._bars.update(self._task, description=said, completed=text.done, total=text.whole)
-        else:
-            self._bars.remove_task(self._task)
-            self._task = self._bars.add_task(said, total=None)
+        with self._turn:
+            if isinstance(text, HowFar):
+                done, whole = text.done, text.whole
+                self._bars.update(self._task, description=said, completed=done, total=whole)
+            else:
+                self._bars.remove_task(self._task)
+                self._task = self._bars.add_task(said, total=None)
 
     def done(self, text: str) -> None:
         """What the stage came to."""

@@ -6,7 +6,8 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -203,3 +204,19 @@ def test_a_program_that_reads_json_is_told_nothing_else(capfd: pytest.CaptureFix
     stage.say("VALID")
 
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.fixture
+def hasty() -> Iterator[None]:
+    """Threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("hasty")
+def test_stages_that_are_played_side_by_side_tell_one_line_what_they_do() -> None:
+    with Stage(None)("record") as line, ThreadPoolExecutor(8) as pool:
+        told = [pool.submit(line.progress, f"race {number} of 4000") for number in range(4000)]
+    assert [one.exception() for one in told if one.exception()] == []
