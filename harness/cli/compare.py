@@ -75,6 +75,8 @@ def _last_good(one: Compared) -> Compared:
     """The newest conformant run before this one that was asked all that it was asked."""
     found = []
     for folder in runs_by_age():
+        if folder.resolve() == one.folder.resolve():
+            continue
         with suppress(UsageError, HistoryError):
             other = _opened(called(folder), folder)
             if is_good_before(other.document, one.document) and not altered(folder):
@@ -83,7 +85,12 @@ def _last_good(one: Compared) -> Compared:
         of = one.document
         what = f"{of.get('sut')} in {of.get('world')} ({', '.join(map(str, of['profiles']))})"
         raise UsageError(f"no conformant run of {what} comes before {one.name}")
-    return max(found, key=lambda other: str(other.document.get("started")))
+    return max(found, key=lambda other: (str(other.document.get("started")), _number(other)))
+
+
+def _number(one: Compared) -> int:
+    """Which run it is, where the lab numbered it; of one second the later one has the greater."""
+    return int(one.name) if one.name.isdecimal() else 0
 
 
 def is_good_before(other: Mapping[str, Any], one: Mapping[str, Any]) -> bool:
@@ -96,7 +103,7 @@ def is_good_before(other: Mapping[str, Any], one: Mapping[str, Any]) -> bool:
     return (
         other.get("exit") == 0
         and not other.get("mutants")
-        and str(other.get("started")) < str(one.get("started"))
+        and str(other.get("started")) <= str(one.get("started"))  # told in seconds
         and all(other.get(name) == one.get(name) for name in ("sut", "world", "profiles"))
         and bool(other.get("whole")) >= bool(one.get("whole"))
         and asked <= before
