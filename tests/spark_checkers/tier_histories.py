@@ -175,7 +175,7 @@ def deletes(before: int) -> list[Line]:
 
 
 def set_at(now_ms: int) -> History:
-    """A copy of offsets 0 to 3 that names nothing below 2; that was asked to be deleted at 1,000."""
+    """A copy of offsets 0 to 3 that names nothing below 2; that was to be deleted at 1,000."""
     clock = {"kind": "probe", "what": "clock", "rows": [{"now_ms": 990}]}
     waits = [{**line, "after_ms": 9} for line in fetch(1, **UPTO_2)]
     copy = records(begun(event_timestamp=now_ms), then(1))
