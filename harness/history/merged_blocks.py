@@ -30,7 +30,7 @@ class NotPlain(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """Lines of a shard: where they begin, how long they are and their openings, which tell the kind,
+    """Lines of a shard: where they begin, their sizes, their openings, which tell the kind,
     and where they stand in time."""
 
     data: Array

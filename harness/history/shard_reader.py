@@ -97,7 +97,7 @@ class ShardReader:
         self.finish()
 
     def read(self, size: int) -> bytes:
-        """The next bytes, for one who finds the lines and tells of each (`take_events`, `take_frame`)."""
+        """The next bytes, for a caller that tells of each line (`take_events`, `take_frame`)."""
         return self._file.read(size)
 
     def take_events(self, count: int) -> bool:
