@@ -177,7 +177,15 @@ def closing(conclusion: Conclusion, folder: str, run: str) -> Iterator[str]:
             f"{conclusion.headline}  ", [what, *f"depth {depth}".split(" · "), f"{folder}/"]
         )
     else:
-        yield from pieces("", [conclusion.headline, f"repeat: {called_as()} replay {run}"])
+        *before, last = textwrap.wrap(
+            conclusion.headline,
+            width(),
+            subsequent_indent="  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        yield from before
+        yield from pieces("", [last, f"repeat: {called_as()} replay {run}"])
 
 
 def depth_told(conclusion: Conclusion) -> str:

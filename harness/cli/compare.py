@@ -127,7 +127,8 @@ def _print(compared: Sequence[Compared]) -> None:
     if not shared:
         print(f"no rule was asked of more than one of them; {len(alone)} were asked of one")
         return
-    print("         " + " ".join(str(number) for number in range(1, len(columns) + 1)))
+    if differ:
+        print("         " + " ".join(str(number) for number in range(1, len(columns) + 1)))
     for rule in differ:
         found = [column.get(rule) for column in columns]
         marks = " ".join(" " if verdict is None else SYMBOL[verdict] for verdict in found)

@@ -60,7 +60,7 @@ def run(name: str, wanted: Wanted) -> int:
     folder = find_run(name)
     stage = Stage.for_people(as_json=wanted.as_json)
     designs = designs_at(wanted.designs, load_line_map(LINE_MAP, CATALOGUE))
-    new = not is_judged(folder)
+    new = not is_judged(folder) or not (folder / terminal.REPORT_FILE).is_file()
     conclusion = judge_folder(folder, stage)
     if new and not conclusion.tampered:
         write_views(folder, conclusion, stage)
