@@ -182,6 +182,12 @@ def set_at(now_ms: int) -> History:
     return [clock, *waits, *deletes(2), copy, log(start=2), epochs((1, 2, 3))]
 
 
+def kept_here(size: int) -> list[Line]:
+    """The topic t is created, and its disks keep so many bytes."""
+    asked = {"remote.storage.enable": "true", "local.retention.bytes": str(size)}
+    return op("create_topics", "ok", {"value": asked | {"local.retention.ms": "-1"}}, error=0)
+
+
 def epochs(*entries: tuple[int, int, int], segment: str = "a") -> Line:
     """The epochs of a segment with their offsets."""
     rows = [
@@ -247,6 +253,10 @@ HISTORIES: dict[str, tuple[History, History]] = {
     "TS-055": (awaits("local", "fail"), awaits("copied", "fail")),
     "TS-056": (awaits("copied", "fail"), awaits("copied", "ok")),
     "TS-057": (awaits("resumed", "fail"), awaits("shipped", "fail")),
+    "TS-058": (
+        [*kept_here(200), *sent(0, 1000), *sent(4, 1000), log()],
+        [*kept_here(100), *sent(0, 1000), *sent(4, 1000), log()],
+    ),
     "TS-060": (
         outage(op("produce", "info", {"send": "a", "acks": -1, "records": [["v", 1]]}, error=7)),
         outage(op("produce", "ok", {"send": "a", "acks": -1, "records": [["v", 1]]}, error=0)),
