@@ -47,7 +47,7 @@ FIRST_VERSION = {
     LATEST_TIERED: 9,
     EARLIEST_PENDING_UPLOAD: 11,
 }
-DEBUGGING = -2
+CONSUMER, DEBUGGING = -1, -2
 NOT_FOUND = (-1, -1, -1)
 _FIRST_NOT_AVAILABLE = 5
 _FIRST_WITH_TIMEOUT = 10
@@ -123,10 +123,11 @@ def _code(error: KafkaError, version: int) -> ErrorCode:
 
 @decision("list-offsets-reader")
 def list_offsets_reader(replica_id: int, committed: bool) -> Reader:
-    """Only a replica is told of what is not committed; −1 and −2 are no replicas (C-25)."""
+    """Only a replica is told of what is not committed; −1 and −2 are no replicas (C-25), and only
+    −1, a consumer, has an isolation level."""
     if replica_id >= 0:
         return Reader.FOLLOWER
-    return Reader.COMMITTED if committed else Reader.CONSUMER
+    return Reader.COMMITTED if committed and replica_id == CONSUMER else Reader.CONSUMER
 
 
 async def _partition(

@@ -146,6 +146,8 @@ def _told_apart(
                 _check(node, context, name, data)
                 found[place] = _AskedFor(name, data, before.error)
             except KafkaError as error:
+                if error.code is ErrorCode.unknown_server_error and whole is None:
+                    return _told_apart(node, context, request, error)  # it stumbles over one
                 found[place] = _AskedFor(name, before.data, error)
     return found
 

@@ -50,6 +50,8 @@ NO_PRODUCER, NO_EPOCH = -1, -1
 _FIRST_FENCED = {"InitProducerId": 4, "AddPartitionsToTxn": 2, "EndTxn": 2}
 _FIRST_WITH_BUMPS = 5
 _FIRST_BATCHED = 4
+_NO_VERSION = -1
+"""What a marker says that knows no transaction version; none is written for it."""
 
 
 def _told(code: ErrorCode, context: Context) -> ErrorCode:
@@ -238,6 +240,8 @@ async def write_txn_markers(
 async def _append_marker(
     node: Node, partition: LogicalPartition, one: WriteTxnMarkersRequest.WritableTxnMarker
 ) -> Pending:
+    if one.transaction_version == _NO_VERSION:
+        raise KafkaError(ErrorCode.unknown_server_error)
     producer = ProducerIdEpoch(one.producer_id, one.producer_epoch)
     marker = EndMarker(one.transaction_result, one.coordinator_epoch)
     bumps = one.transaction_version >= BUMPS_EPOCHS

@@ -54,11 +54,16 @@ class Markers:
         self._peers: dict[Address, Peer] = {}
 
     async def send(
-        self, decided: Transaction, coordinator_epoch: int, still: Callable[[], bool]
+        self,
+        decided: Transaction,
+        coordinator_epoch: int,
+        still: Callable[[], bool],
+        written: Callable[[Partition], None],
     ) -> bool:
-        """Return once every partition has its marker; False if it was given up on the way."""
-        left = list(decided.partitions)
-        while left and still():
+        """Return once every partition has its marker, after each was said to be ``written``; False
+        if it was given up on the way."""
+        left, given_up = list(decided.partitions), False
+        while left and still() and not given_up:
             by_leader, left = self._by_leader(left)
             answers = await asyncio.gather(
                 *(
@@ -69,13 +74,14 @@ class Markers:
             for answer in answers:
                 for partition, error in answer.items():
                     then = after_marker(error)
-                    if then is AfterMarker.GIVE_UP:
-                        return False
+                    given_up = given_up or then is AfterMarker.GIVE_UP
                     if then is AfterMarker.AGAIN:
                         left.append(partition)
-            if left:
+                    elif then is AfterMarker.DONE:
+                        written(partition)
+            if left and not given_up:
                 await self._clock.sleep(_RETRY_S)
-        return still()
+        return still() and not given_up
 
     def _by_leader(
         self, partitions: list[Partition]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reference_impl.coordinators.ending import Ending, completed, end_transaction
 from reference_impl.coordinators.markers import Markers
@@ -301,7 +301,11 @@ class TransactionCoordinator:
         def still() -> bool:
             return self._is_current(led)
 
-        if not await self._markers.send(decided, led.epoch, still):
+        def written(one: Partition) -> None:
+            left = tuple(other for other in entry.transaction.partitions if other != one)
+            entry.transaction = replace(entry.transaction, partitions=left)
+
+        if not await self._markers.send(decided, led.epoch, still, written):
             return
         while still():
             try:

@@ -198,6 +198,7 @@ class Log(LogShortening):
                 producer_epoch=producer_epoch,
                 marker=marker,
                 timestamp_ms=now_ms,
+                log_append_time=self.config.log_append_time,
             )
             base_offset = self.log_end_offset
             batch = placed(header(data), base_offset, leader_epoch)

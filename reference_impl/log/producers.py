@@ -168,6 +168,8 @@ class ProducerStates:
 
     def admit_marker(self, batch: Batch, marker: EndMarker, *, bumps: bool = False) -> None:
         """May a coordinator append this marker? ``bumps``: every end has an epoch of its own."""
+        if not batch.has_producer_id:
+            return
         known = self.producers.get(batch.producer_id) or Producer(producer_id=batch.producer_id)
         ongoing = known.transaction_from is not None
         if not marker_epoch_fits(known.epoch, batch.producer_epoch, ongoing, bumps):

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from reference_impl.decisions import decision
-from reference_impl.kafka.batches import Bytes, header
+from reference_impl.kafka.batches import Bytes, header, timestamped
 from reference_impl.kafka.records import build_batch, records
 from reference_impl.log.indexes import CorruptIndex
 
@@ -122,18 +122,24 @@ def read_marker(data: Bytes, at: int) -> EndMarker | None:
 
 
 def marker_batch(
-    *, producer_id: int, producer_epoch: int, marker: EndMarker, timestamp_ms: int
+    *,
+    producer_id: int,
+    producer_epoch: int,
+    marker: EndMarker,
+    timestamp_ms: int,
+    log_append_time: bool = False,
 ) -> bytes:
     """The control batch that ends a transaction."""
     key = _MARKER_KEY.pack(_MARKER_VERSION, _COMMIT if marker.committed else _ABORT)
     value = _MARKER_VALUE.pack(_MARKER_VERSION, marker.coordinator_epoch)
-    return build_batch(
+    batch = build_batch(
         [(timestamp_ms, key, value)],
         producer_id=producer_id,
         producer_epoch=producer_epoch,
         transactional=True,
         control=True,
     )
+    return timestamped(batch, timestamp_ms, log_append_time=True) if log_append_time else batch
 
 
 # Open transactions.

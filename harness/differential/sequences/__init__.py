@@ -28,11 +28,14 @@ from harness.differential.sequences import (
     tiered_configs,
     topics,
     transactions,
+    transactions_edges,
+    transactions_logs,
     transactions_looks,
     transactions_markers,
     transactions_partitions,
     transactions_produce,
     transactions_read,
+    transactions_waiting,
 )
 
 GROUPS = (
@@ -59,6 +62,9 @@ GROUPS = (
     transactions_read,
     transactions_markers,
     transactions_looks,
+    transactions_waiting,
+    transactions_edges,
+    transactions_logs,
     replicated_transactions,
     tiered,
     tiered_configs,
