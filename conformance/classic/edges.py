@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from conformance.catalogue.kafka import edges
 from conformance.classic import edge_situations as situations
-from conformance.classic.edge_faults import FAULTS, NEEDS, PLAYED, part_name, resumed
+from conformance.classic.edge_faults import FAULTS, NEEDS, PLAYED, lone, part_name, resumed
 from conformance.classic.edge_topics import (
     EDGES,
     RACKS,
@@ -88,7 +88,7 @@ def edge_steps(
         for topic, (partitions, configs) in topics.items()
     ]
     told += [edge("settle"), *situations.producers(chance), *situations.stamps(chance), *resumed()]
-    told.append(edge("near", log=f"{TURNS}-*"))
+    told += [lone(), edge("near", log=f"{TURNS}-*")]
     if settled:
         told += [
             *situations.retention(bound_ms),

@@ -19,6 +19,7 @@ from conformance.classic.edges import (
     part_name,
     plan_of,
 )
+from conformance.classic.edge_topics import LONE
 from conformance.classic.playing import play_steps
 from conformance.classic.stages import StagePlayed, StageRun
 from harness.deployments.deploy import deploy
@@ -63,7 +64,7 @@ def record_edges(given: StageRun, faults: Sequence[str] = tuple(FAULTS)) -> Stag
             skipped |= dict.fromkeys((RETENTION, EXPIRY, NEAREST), NOT_STARTED)
         chance = random.Random(f"{seed}/edges/targets")
         play_steps(
-            on, sut, steps, topics=[EDGES, *TOPICS, *RETAINED], bound_s=bound_s, chance=chance
+            on, sut, steps, topics=[EDGES, *TOPICS, *RETAINED, LONE], bound_s=bound_s, chance=chance
         )
         return StagePlayed(
             brokers=on.known,
