@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+from conformance.classic.edge_topics import LONE
 from conformance.classic.edges import (
     BOUNDS,
     EDGES,
@@ -19,7 +20,6 @@ from conformance.classic.edges import (
     part_name,
     plan_of,
 )
-from conformance.classic.edge_topics import LONE
 from conformance.classic.playing import play_steps
 from conformance.classic.stages import StagePlayed, StageRun
 from harness.deployments.deploy import deploy
