@@ -27,7 +27,7 @@ from reports.measures.around import Slice, slices_around
 from reports.measures.lines import Event, lines_at
 from reports.pictured import surroundings_of
 from reports.plain import printable, scrubbed
-from reports.terminal import Where, citation, paragraph_text
+from reports.terminal import citation, paragraph_text
 from reports.view import RunView
 
 _STATUS = {
@@ -78,7 +78,7 @@ def _result(view: RunView, near: _Near, judged: Judged) -> Iterator[tuple[str, s
     rule = judged.rule
     identity = f"{header.get('sut')} {header.get('world')} {_campaign(header)} {rule.id}"
     ident = _hash(f"{identity} {view.conclusion.judgement.sha256} {header.get('started')}")
-    said = paragraph_text(judged, Where.of_run(view.called, str(view.folder)))
+    said = paragraph_text(judged, view.where)
     attachments = []
     for name, text in _attachments(view, near, judged):
         kind = "application/json" if name.endswith(".jsonl") else "text/plain"

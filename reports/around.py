@@ -53,16 +53,16 @@ def around_document(slice_: Slice) -> dict[str, Any]:
         "operations": [
             {
                 "op": one.op,
-                "client": scrubbed(one.client),
+                "client": one.client,
                 "node": one.node,
                 "f": one.f,
-                "place": scrubbed(one.place),
+                "place": one.place,
                 "type": one.type,
-                "error": scrubbed(one.error),
+                "error": one.error,
                 "began_s": at(one.invoked_ns),
                 "ended_s": at(one.completed_ns),
-                "asked": scrubbed(one.asked),
-                "answered": scrubbed(one.answered),
+                "asked": one.asked,
+                "answered": one.answered,
             }
             for one in slice_.operations
         ],
@@ -70,7 +70,7 @@ def around_document(slice_: Slice) -> dict[str, Any]:
             {
                 "index": one.index,
                 "fault": one.fault,
-                "target": scrubbed(one.target),
+                "target": one.target,
                 "landed": one.landed,
                 "since_s": at(one.since_ns),
                 "until_s": at(one.until_ns),
@@ -81,7 +81,7 @@ def around_document(slice_: Slice) -> dict[str, Any]:
             {
                 "op": one.op,
                 "at_s": at(one.time_ns),
-                "place": scrubbed(f"{one.topic}/{one.partition}"),
+                "place": f"{one.topic}/{one.partition}",
                 "leader": one.leader,
                 "epoch": one.epoch,
             }

@@ -9,9 +9,9 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from harness.history.frames import open_run
 from harness.history.run import HISTORY_FILE
@@ -23,7 +23,8 @@ from reports.junit import junit
 from reports.markdown import summary
 from reports.measures.lines import lines_at
 from reports.pictured import slices_of, surroundings_of
-from reports.plain import HIDDEN, printable, scrubbed, sounds_secret
+from reports.plain import clean, printable, scrubbed
+from reports.terminal import read_elsewhere
 from reports.view import RunView
 
 LOG_BYTES = 150_000
@@ -35,9 +36,11 @@ _FIXED = (1980, 1, 1, 0, 0, 0)  # the same run gives the same bytes
 def bundle(view: RunView) -> bytes:
     """The archive."""
     made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in _files(view):
-            entry = zipfile.ZipInfo(f"tidemark-{view.folder.name}/{name}", _FIXED)
+    top = f"tidemark-{view.folder.name}"
+    handed_on = replace(view, called=top, kept_in="")  # it has the header, so it can be replayed
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive, read_elsewhere():
+        for name, text in _files(handed_on):
+            entry = zipfile.ZipInfo(f"{top}/{name}", _FIXED)
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, text.encode("utf-8", "backslashreplace"))
     return made.getvalue()
@@ -49,11 +52,11 @@ def _files(view: RunView) -> Iterator[tuple[str, str]]:
     yield "report.html", page(view)
     yield "junit.xml", junit(view)
     yield "badge.svg", badge(conclusion)
-    yield "verdict.json", as_text(_clean(verdict_document(conclusion)))
+    yield "verdict.json", as_text(clean(verdict_document(conclusion)))
     if conclusion.certified:
-        yield "certificate.json", as_text(_clean(certificate_document(conclusion)))
+        yield "certificate.json", as_text(clean(certificate_document(conclusion)))
         yield "certificate.html", certificate_page(view)
-    yield "header.json", as_text(_clean(dict(conclusion.header)))
+    yield "header.json", as_text(clean(dict(conclusion.header)))
     yield "repeat.sh", f"{view.repeat()}\n"
     yield from _slices(view)
     logs = sorted(view.folder.rglob("*.log"))
@@ -76,20 +79,8 @@ def _slices(view: RunView) -> Iterator[tuple[str, str]]:
         first = min(one.op for one in slice_.operations)
         last = max(one.op for one in slice_.operations)
         events = [recorded[index] for index in slice_.indices if index in recorded]
-        lines = [json.dumps(_clean(event), ensure_ascii=False) for event in events]
+        lines = [json.dumps(clean(event), ensure_ascii=False) for event in events]
         yield f"slices/op-{op}-from-{first}-to-{last}.jsonl", "\n".join(lines) + "\n"
-
-
-def _clean(value: Any) -> Any:
-    """A document without secrets, still a document."""
-    if isinstance(value, str):
-        return scrubbed(value)
-    if isinstance(value, Mapping):
-        return {
-            str(key): HIDDEN if sounds_secret(str(key)) and isinstance(each, str) else _clean(each)
-            for key, each in value.items()
-        }
-    return [_clean(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _end_of(log: Path, most_bytes: int) -> str:

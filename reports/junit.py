@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from harness.rules import Judged, Verdict
 from reports.markup import Markup, tag
-from reports.terminal import Where, citation, paragraph_text
+from reports.terminal import citation, paragraph_text
 from reports.view import RunView
 
 _ERRORS = {Verdict.NO_PROOF: "no proof", Verdict.BROKEN: "lab broken"}
@@ -43,7 +43,7 @@ def _suite(view: RunView, profile: str, members: list[Judged]) -> Markup:
 
 def _case(view: RunView, one: Judged) -> Markup:
     rule = one.rule
-    said = paragraph_text(one, Where.of_run(view.called, str(view.folder)))
+    said = paragraph_text(one, view.where)
     outcome: Markup | None = None
     if one.verdict is Verdict.FAIL:
         outcome = tag("failure", said, message=one.reason, type=rule.level.value)

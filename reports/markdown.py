@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from harness.rules import Judged, Verdict
+from reports import terminal
 from reports.plain import printable, scrubbed
 from reports.terminal import SYMBOL, WORD, citation, remarks
 from reports.view import RunView
@@ -23,7 +24,6 @@ def summary(view: RunView) -> str:
     """Verdict, counts, what failed, what limits it, and the command that repeats it."""
     conclusion = view.conclusion
     header, judgement = conclusion.header, conclusion.judgement
-    counts = ", ".join(f"{judgement.count(v)} {WORD[v]}" for v in Verdict if judgement.count(v))
     about = (
         f"{header.get('sut')} {header.get('sut_version')} · {', '.join(conclusion.plan.examined)}"
         f" {header.get('suite')} · world {header.get('world')} · seed {header.get('seed')}"
@@ -33,7 +33,7 @@ def summary(view: RunView) -> str:
         "",
         plain(about),
         "",
-        f"{len(judgement.judged)} rules: {counts}",
+        terminal.summary(judgement),
     ]
     bad = [one for verdict in _TOLD for one in judgement.judged if one.verdict is verdict]
     for one in bad[:SHOWN]:

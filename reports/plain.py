@@ -10,9 +10,10 @@ looks like one (what stands behind a word such as `password`). Escaping for HTML
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 # Control characters, separators of lines, and what turns the direction of writing.
 _UNPRINTABLE = re.compile(
@@ -23,11 +24,14 @@ _UNPRINTABLE = re.compile(
 HIDDEN = "[hidden]"
 _SHORTEST_SECRET = 4
 _KNOWN: ContextVar[tuple[str, ...]] = ContextVar("secrets", default=())
-_SECRET_WORD = r"[\w.-]*(?:password|passwd|secret|token|private[._-]?key|credential)[\w.-]*"
+# Words are taken whole and once (?>…), so that a very long one costs no more than its length.
+_SECRET_WORD = (
+    r"(?<![\w.-])(?>[\w.-]*?(?:password|passwd|secret|token|private[._-]?key|credential)[\w.-]*)"
+)
 _AFTER_A_WORD = re.compile(
     rf"""(?i)(?P<name>["']?{_SECRET_WORD}["']?\s*[=:]\s*)(?P<value>"[^"]*"|'[^']*'|[^\s,;&}}\]]+)"""
 )
-_IN_AN_ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*://)[^\s/@:]+:[^\s/@]+@")
+_IN_AN_ADDRESS = re.compile(r"(?<![a-z0-9+.-])(?P<scheme>[a-z0-9+.-]++://)[^\s/@:]+:[^\s/@]+@")
 _BLOCK = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*KEY-----|\Z)", re.S)
 
 
@@ -62,3 +66,17 @@ def scrubbed(text: str) -> str:
     text = _BLOCK.sub(HIDDEN, text)
     text = _IN_AN_ADDRESS.sub(lambda found: f"{found['scheme']}{HIDDEN}@", text)
     return _AFTER_A_WORD.sub(lambda found: f"{found['name']}{HIDDEN}", text)
+
+
+def clean(value: Any) -> Any:
+    """A document without secrets, still a document."""
+    if isinstance(value, str):
+        return scrubbed(value)
+    if isinstance(value, Mapping):
+        return {
+            scrubbed(str(key)): HIDDEN
+            if sounds_secret(str(key)) and isinstance(each, str)
+            else clean(each)
+            for key, each in value.items()
+        }
+    return [clean(each) for each in value] if isinstance(value, list | tuple) else value

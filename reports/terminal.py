@@ -12,11 +12,13 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.history.plan import DetectionRate
+from harness.history.run import HISTORY_FILE
 from harness.rules import Conclusion, Finding, Judged, Judgement, Rule, Verdict
 from harness.sut.lever_sets import SAID
 
@@ -48,6 +50,8 @@ _DETAILED = (Verdict.FAIL, Verdict.BROKEN, Verdict.NO_PROOF, Verdict.WEAK)
 
 
 _FIXED: ContextVar[bool] = ContextVar("fixed", default=False)
+PROGRAM = "./tidemark"
+_ELSEWHERE: ContextVar[bool] = ContextVar("elsewhere", default=False)
 
 
 def width() -> int:
@@ -59,7 +63,17 @@ def width() -> int:
 
 def called_as() -> str:
     """How the user started the program, for commands that are to be typed again."""
-    return os.environ.get("TIDEMARK_CALLED_AS", "./tidemark")
+    return PROGRAM if _ELSEWHERE.get() else os.environ.get("TIDEMARK_CALLED_AS", PROGRAM)
+
+
+@contextmanager
+def read_elsewhere() -> Iterator[None]:
+    """Within the block commands are told as in a checkout of the project, wherever that is."""
+    before = _ELSEWHERE.set(True)
+    try:
+        yield
+    finally:
+        _ELSEWHERE.reset(before)
 
 
 def sections(judgement: Judgement) -> Iterator[str]:
@@ -84,7 +98,9 @@ class Where:
     @classmethod
     def of_run(cls, run: str, folder: str) -> Where:
         """For a run of the lab."""
-        return cls(evidence=f"{folder}/history.jsonl", repeat=f"{called_as()} replay {run} --rule")
+        return cls(
+            evidence=str(Path(folder, HISTORY_FILE)), repeat=f"{called_as()} replay {run} --rule"
+        )
 
     @classmethod
     def of_history(cls, name: str) -> Where:
@@ -161,7 +177,15 @@ def closing(conclusion: Conclusion, folder: str, run: str) -> Iterator[str]:
             f"{conclusion.headline}  ", [what, *f"depth {depth}".split(" · "), f"{folder}/"]
         )
     else:
-        yield from pieces("", [conclusion.headline, f"repeat: {called_as()} replay {run}"])
+        *before, last = textwrap.wrap(
+            conclusion.headline,
+            width(),
+            subsequent_indent="  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        yield from before
+        yield from pieces("", [last, f"repeat: {called_as()} replay {run}"])
 
 
 def depth_told(conclusion: Conclusion) -> str:

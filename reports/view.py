@@ -12,7 +12,7 @@ from pathlib import Path
 
 from harness.rules import Conclusion
 from harness.rules.linemap import DocumentMap
-from reports.terminal import called_as
+from reports.terminal import Where, called_as
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,14 +66,23 @@ class Background:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunView:
-    """A judged run to be shown. `called` is what it is called on a command line."""
+    """A judged run to be shown.
+
+    `called` is what it is called on a command line; `kept_in` the folder as readers know it.
+    """
 
     conclusion: Conclusion
     folder: Path
     called: str
+    kept_in: str
     background: Background = field(default_factory=Background)
 
     def repeat(self, rule: str | None = None) -> str:
         """The command that repeats the run, for one rule or for all."""
         more = f" --rule {rule}" if rule else ""
         return f"{called_as()} replay {self.called}{more}"
+
+    @property
+    def where(self) -> Where:
+        """Where the evidence is, and which command repeats it."""
+        return Where.of_run(self.called, self.kept_in)

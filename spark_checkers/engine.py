@@ -25,6 +25,7 @@ from spark_checkers.kernel import (
     Row,
     Shard,
     parquet_files,
+    row_count,
 )
 from spark_checkers.pace import Pace, Progress
 from spark_checkers.sessions import (
@@ -36,7 +37,7 @@ from spark_checkers.sessions import (
     unseen_there,
 )
 from spark_checkers.shard_judge import Asked, Results, define_views, judge_shard
-from spark_checkers.sharding import row_count, shards_of_buckets, shards_within
+from spark_checkers.sharding import shards_of_buckets, shards_within
 from spark_checkers.tasks import Task, judge_task, per_key_task
 
 if TYPE_CHECKING:

@@ -34,9 +34,8 @@ from spark_checkers.conclusion import (
 )
 from spark_checkers.engine import Engine
 from spark_checkers.judge_history import judge_history, lay_out_on
-from spark_checkers.kernel import parquet_files
+from spark_checkers.kernel import parquet_files, row_count
 from spark_checkers.placing import placed_in_time
-from spark_checkers.sharding import row_count
 
 REFERENCE = "reference"
 _OF_THE_RUN = ("fault_windows", "plans", "skips", "probes_other")

@@ -8,7 +8,7 @@ that a query asks for, and runs one Python function for each key.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
+from pyarrow import parquet
 
 from harness.history import TABLES
 from harness.history.ranges import bucket_of_part
@@ -94,14 +95,23 @@ class Kernel:
             whole = [
                 f for f, bucket in parted.items() if bucket and bucket[0] in self.shard.buckets
             ]
+        files, whole = list(filter(row_count, files)), list(filter(row_count, whole))
         parts = [f"SELECT t.* FROM {parquet_of(files)} t {kept}"] if files else []
         parts += [f"SELECT * FROM {parquet_of(whole)}"] if whole else []
-        self._db.execute(f"CREATE OR REPLACE VIEW {table} AS {' UNION ALL '.join(parts)}")
+        columns = {column.name: column.type for column in TABLES[table].columns}
+        rows = " UNION ALL ".join(parts) or _without_rows(columns)
+        self._db.execute(f"CREATE OR REPLACE VIEW {table} AS {rows}")
 
     def define(self, view: str, sql: str, *, shared: bool) -> None:
-        """Define a view; a shared one is computed once."""
-        kind = "TEMP TABLE" if shared else "TEMP VIEW"
-        self._db.execute(f"CREATE OR REPLACE {kind} {view} AS {sql}")
+        """Define a view; a shared one is computed once, and known to be empty if it is."""
+        if shared:
+            computed = f"{view}_computed"
+            made = self._db.execute(f"CREATE OR REPLACE TEMP TABLE {computed} AS {sql}").fetchone()
+            sql = f"SELECT * FROM {computed}"
+            if made == (0,):
+                described = self._rows(f"DESCRIBE {computed}")
+                sql = _without_rows({row["column_name"]: row["column_type"] for row in described})
+        self._db.execute(f"CREATE OR REPLACE TEMP VIEW {view} AS {sql}")
         self.defined.add(view)
 
     def rows(self, sql: str) -> list[Row]:
@@ -155,6 +165,18 @@ def parquet_of(files: Iterable[Path]) -> str:
     """Parquet files as a table of a query."""
     quoted = ("'" + str(file).replace("'", "''") + "'" for file in files)
     return f"read_parquet([{', '.join(quoted)}])"
+
+
+def row_count(file: Path) -> int:
+    """How many rows a Parquet file of this machine holds."""
+    return int(parquet.read_metadata(file).num_rows)
+
+
+def _without_rows(columns: Mapping[str, str]) -> str:
+    """A query of columns by their types. What is joined with it is not even read: DuckDB knows when
+    it plans that there are no rows."""
+    nulls = (f"CAST(NULL AS {type_}) AS {name}" for name, type_ in columns.items())
+    return f"SELECT {', '.join(nulls)} WHERE FALSE"
 
 
 def _answer(rows: Callable[[str], list[Row]], sql: str) -> list[Row] | Exception:

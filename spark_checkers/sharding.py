@@ -87,13 +87,6 @@ def _logs_in(kernel: Kernel, files: Iterable[Path]) -> list[Log]:
     return [(row["topic"], row["partition"]) for row in kernel.rows(read)] if read else []
 
 
-def row_count(file: Path) -> int:
-    """How many rows a Parquet file of this machine holds."""
-    from pyarrow import parquet
-
-    return int(parquet.read_metadata(file).num_rows)
-
-
 def logs_together(kernel: Kernel, tables: Collection[str], key: Key) -> dict[tuple[Log, ...], int]:
     """The logs in the smallest sets that keep a key whole, each with how many rows it has."""
     rows = _rows_by_log(kernel, tables)

@@ -103,7 +103,8 @@ def record_wire(
     if not sut.started:
         plan = plan_of(sut.mutants)
         with deploy(sut, plan, run=run, world=world, seed=seed, shard=WIRE) as on:
-            play_recordings(on, sut, seed, recordings, asked)
+            tag = str(run.header.get("topic_tag") or "")
+            play_recordings(on, sut, seed, recordings, asked, tag)
         return asked
     for size in sorted({one.sequence.brokers for one in recordings}):
         if asked.enough:
@@ -130,12 +131,17 @@ def coordinators(brokers: int) -> dict[str, str]:
 
 
 def play_recordings(
-    on: Deployment, sut: Sut, seed: int, recordings: Sequence[Recording], asked: Asked
+    on: Deployment,
+    sut: Sut,
+    seed: int,
+    recordings: Sequence[Recording],
+    asked: Asked,
+    tag: str = "",
 ) -> None:
     """Play those that a deployment can be asked; what that was, `asked` says then."""
     asked.brokers = max(asked.brokers, on.known, key=len)
     asked.lacks = on.lacks
-    players = _Players(on=on, found=not sut.started, seed=seed, asked=asked)
+    players = _Players(on=on, found=not sut.started, seed=seed, tag=tag, asked=asked)
     on.run(players.play(recordings))
     if isinstance(on, SimDeployment) and on.sim.uncaught and not (sut.mutants or in_force()):
         raise LabBroken(f"a node of the reference left an error uncaught: {on.sim.uncaught[0]}")
@@ -149,6 +155,7 @@ class _Players:
     found: bool
     """Whether the cluster is as it was found, and has to stay so."""
     seed: int
+    tag: str
     asked: Asked
     late: Counter[str] = field(default_factory=Counter)
 
@@ -213,6 +220,7 @@ class _Players:
             bootstrap=self._first,
             now_ms=self.on.now_ms(),
             seed=self.seed,
+            tag=self.tag,
             alone=self.on.brokers[0] if alone else None,
             configs=CONFIGS if self.found else {},
         )

@@ -39,7 +39,8 @@ class TooLong(BaseException):
 def within(limit_s: float, *, of_cpu: bool) -> Iterator[None]:
     """Raise `TooLong` where the block does not end in time; in the main thread only.
 
-    A simulation is given time of the processor: how busy the machine is decides nothing.
+    A simulation is given time of the processor: how busy the machine is decides nothing. Elsewhere
+    a play may also wait for what never comes.
     """
     timer = signal.ITIMER_PROF if of_cpu else signal.ITIMER_REAL
     number = signal.SIGPROF if of_cpu else signal.SIGALRM
@@ -87,7 +88,7 @@ def _record(play: Play, reference: str | None, folder: Path) -> Sequence[Path] |
     try:
         if reference is None:
             return play.record(folder, mutants)
-        simulated = play.world == "sim"
+        simulated = play.world == "sim" and find_profile(play.profile).simulates(play.name)
         with within(SIM_LIMIT_S if simulated else LIVE_LIMIT_S, of_cpu=simulated):
             return play.record(folder, mutants)
     except TooLong as late:

@@ -23,6 +23,9 @@ SHOWN = MappingProxyType(  # by which situation of the stage
         "deleted-where-it-leads": "deletions",
         "copied-again-and-again": "enabling",
         "local-retention-is-told-as-whole": "configurations",
+        "no-limit-of-bytes-is-none-kept": "retention",
+        "no-limit-of-time-is-none-kept": "retention",
+        "each-leaves-by-itself": "retention",
     }
 )
 OTHERWISE = "reads"
@@ -43,6 +46,14 @@ def _all_that_is_finished(
     finished: Sequence[LocalSegment], copy_from_offset: int, last_stable_offset: int
 ) -> tuple[LocalSegment, ...]:
     return tuple(one for one in finished if one.end_offset < last_stable_offset)
+
+
+def _each_by_itself(
+    finished: Sequence[LocalSegment], local: int, remote: int, now: int, ms: int, most: int
+) -> int | None:
+    upto = sound("local-retention-upto")
+    ends = [upto([one], local, remote, now, ms, most) for one in finished]
+    return max((one for one in ends if one is not None), default=None)
 
 
 def _only_by_time(timestamp: int, bounds: Bounds, regions: Sequence[Region]) -> tuple[Search, ...]:
@@ -114,5 +125,30 @@ MUTANTS = (
         replace=_all_that_is_finished,
         rules=("TS-091",),
         why="what is on the disk is to be copied, as long as it is there",
+    ),
+    Mutant(
+        name="no-limit-of-bytes-is-none-kept",
+        decision="local-retention-upto",
+        replace=lambda finished, local, remote, now, ms, most: sound("local-retention-upto")(
+            finished, local, remote, now, ms, max(0, most)
+        ),
+        rules=("TS-058",),
+        why="-1 is compared like any other number of bytes",
+    ),
+    Mutant(
+        name="no-limit-of-time-is-none-kept",
+        decision="local-retention-upto",
+        replace=lambda finished, local, remote, now, ms, most: sound("local-retention-upto")(
+            finished, local, remote, now, max(0, ms), most
+        ),
+        rules=("TS-058",),
+        why="-1 is compared like any other number of milliseconds",
+    ),
+    Mutant(
+        name="each-leaves-by-itself",
+        decision="local-retention-upto",
+        replace=_each_by_itself,
+        rules=("TS-058",),
+        why="an old segment behind a young one takes that with it",
     ),
 )

@@ -10,7 +10,7 @@ from uuid import UUID
 from reference_impl.decisions import Mutant, original
 from reference_impl.kafka.errors import ErrorCode
 from reference_impl.log.decisions import EpochEntry
-from reference_impl.partitions.routing import ReadOutcome, Route, Serve
+from reference_impl.partitions.routing import ReadOutcome, Refuse, Route, Serve
 from reference_impl.partitions.views import Bounds, FetchReader, Region, RegionKind
 from reference_impl.replication.decisions import Reader
 from reference_impl.tiered.aux_decisions import ProducerSource
@@ -28,6 +28,7 @@ SHOWN = MappingProxyType(  # under which fault of the stage
         "followers-read-the-tier": "reimage",
         "logs-agree-by-their-ends": "cut-off",
         "the-copy-is-preferred": "store-refused",
+        "first-epoch-left-out": "kill",
         "damage-is-absence": "corrupt",
     }
 )
@@ -73,6 +74,11 @@ def _first_epoch_alone(lineage: Sequence[EpochEntry], start: int, end: int) -> A
     return tuple(sound("segment-leader-epochs")(lineage, start, end)[:1])
 
 
+def _all_but_the_first(lineage: Sequence[EpochEntry], start: int, end: int) -> Any:
+    found = sound("segment-leader-epochs")(lineage, start, end)
+    return found[1:] or found
+
+
 def _end_of_the_log(
     entries: Sequence[EpochEntry], epoch: int, log_end_offset: int
 ) -> tuple[int, int]:
@@ -99,6 +105,16 @@ def _for_every_reader(
         and reader.kind is Reader.FOLLOWER
     ):
         return Serve(region, region.end)
+    found: Route = sound("route-within")(offset, region, reader, bounds)
+    return found
+
+
+def _ends_with_the_tier(
+    offset: int, region: Region | None, reader: FetchReader, bounds: Bounds
+) -> Route:
+    consumes = reader.kind is not Reader.FOLLOWER
+    if consumes and bounds.log_start_offset < bounds.local_log_start_offset <= offset:
+        return Refuse(ErrorCode.offset_out_of_range)
     found: Route = sound("route-within")(offset, region, reader, bounds)
     return found
 
@@ -143,6 +159,13 @@ MUTANTS = (
         replace=_the_copy_first,
         rules=("TS-061",),
         why="what was copied is read where it was copied to",
+    ),
+    Mutant(
+        name="the-tier-is-the-log",
+        decision="route-within",
+        replace=_ends_with_the_tier,
+        rules=("TS-061",),
+        why="where the local part begins is taken for the end of what consumers may read",
     ),
     Mutant(
         name="begins-where-its-disk-does",
@@ -201,6 +224,13 @@ MUTANTS = (
         replace=_first_epoch_alone,
         rules=("TS-088",),
         why="a segment is of the leader that began it",
+    ),
+    Mutant(
+        name="first-epoch-left-out",
+        decision="segment-leader-epochs",
+        replace=_all_but_the_first,
+        rules=("TS-088",),
+        why="an epoch is of the segment in which it begins",
     ),
     Mutant(
         name="readers-are-never-admitted",

@@ -17,11 +17,13 @@ from conformance.tiered.topics import (
     BATCH_BYTES,
     BULK,
     GROWN,
+    HEAP,
     HOUR_MS,
     LATE,
     ONCE,
     PLAIN,
     RETENTION_MS,
+    SHELF,
     SMALL,
     TOPICS,
     TURNS,
@@ -40,7 +42,7 @@ TOPICS_OF = MappingProxyType(
         READS: (SMALL, PLAIN),
         PRODUCERS: (TURNS,),
         DELETIONS: (SMALL, TURNS),
-        RETENTION: (LATE, BULK),
+        RETENTION: (LATE, BULK, SHELF, HEAP),
         ENABLING: (GROWN,),
         REMOVAL: (ONCE,),
     }
@@ -49,6 +51,8 @@ SITUATIONS = tuple(TOPICS_OF)
 WRITTEN = (SMALL, PLAIN, ONCE, TURNS)
 THROUGH_MS = 5000  # in which a log of some dozens of records is read
 LAST = "240,243,246 249"  # batches that stay on the disk, the first to be read from inside
+YOUNG = 6  # batches that local retention leaves
+AGED = RETENTION_MS + HOUR_MS
 KEPT = 3  # batches that may be in the active segment, or in the one before it
 
 
@@ -220,17 +224,24 @@ def deletions() -> Iterator[Step]:
 
 def retention(bound: int) -> Iterator[Step]:
     """What is past retention goes from both tiers; the rest stays."""
-    old = " ".join("0" for _ in range(6))
-    for ago in (RETENTION_MS - HOUR_MS, RETENTION_MS + HOUR_MS):  # what stays shields the older
+    old = " ".join("0" * YOUNG)
+    for ago in (RETENTION_MS - HOUR_MS, AGED):  # what stays shields the older
         yield tier("write", log=f"{LATE}-0", batches=old, ago=ago)
-    yield tier("write", log=f"{LATE}-1", batches=old, ago=RETENTION_MS + HOUR_MS)
+    yield tier("write", log=f"{LATE}-1", batches=old, ago=AGED)
     yield tier("write", log=f"{LATE}-*", batches="0 0 0 0 0")
     yield tier("write", log=f"{BULK}-0", batches=" ".join("0" * 20), size=BATCH_BYTES)
+    for log, ages in ((f"{SHELF}-0", (AGED,)), (f"{SHELF}-1", (0, AGED))):
+        for ago in (*ages, 0):  # on the second what is young shields the older
+            yield tier("write", log=log, batches=old, ago=ago)
+    yield tier("write", log=f"{HEAP}-0", batches=" ".join("0" * 20), size=BATCH_BYTES)
     yield tier("retain", log=f"{LATE}-1", least=6, bound=bound)
     yield tier("retain", log=f"{BULK}-0", least=1, bound=bound)
     for log in (f"{LATE}-0", f"{LATE}-1", f"{BULK}-0"):
         yield tier("read", log=log, most=3)
     yield tier("search", log=f"{LATE}-0")
+    for log in (f"{SHELF}-0", f"{HEAP}-0"):
+        yield tier("await", log=log, what="local", keep=YOUNG + KEPT, bound=bound)
+    yield tier("await", log=f"{SHELF}-1", what="copied", keep=KEPT, bound=bound)
 
 
 def removal(form: str, bound: int) -> Iterator[Step]:

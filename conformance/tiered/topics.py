@@ -16,14 +16,18 @@ HOUR_MS = 3_600_000  # longer than any run
 RETENTION_MS = 10 * HOUR_MS
 SEGMENT_MS = 10_000
 RETENTION_BYTES = 1500
+FOR_EVER = "retention.ms=-1,local.retention.ms=-1"
+HEAP_BYTES = 2200  # more than a segment has
 BATCH_BYTES = 400
 SMALL, PLAIN, LATE, BULK, ONCE, TURNS = "small", "plain", "late", "bulk", "once", "repeated"
 GROWN = "grown"  # which is tiered once it has records
+SHELF, HEAP = "shelf", "heap"  # whose disks keep what is young, or so many bytes
 AGAIN = f"{ONCE}#2"
 # A segment is full when its index is: an entry for every batch, no time has to pass.
 ROLLS = "index.interval.bytes=1,segment.index.bytes=24"
 ROLLS_AT_FOUR = "index.interval.bytes=1,segment.index.bytes=48"
-TIERED = f"remote.storage.enable=true,{ROLLS},local.retention.bytes=1,min.insync.replicas=2"
+_TIERED = f"remote.storage.enable=true,{ROLLS},min.insync.replicas=2"
+TIERED = f"{_TIERED},local.retention.bytes=1"
 TOPICS: Mapping[str, tuple[int, str]] = MappingProxyType(
     {
         SMALL: (3, f"{TIERED},retention.ms=-1"),
@@ -33,6 +37,8 @@ TOPICS: Mapping[str, tuple[int, str]] = MappingProxyType(
         ONCE: (1, f"{TIERED},retention.ms=-1"),
         LATE: (2, f"{TIERED},retention.ms={RETENTION_MS},segment.ms={SEGMENT_MS}"),
         BULK: (1, f"{TIERED},retention.ms=-1,retention.bytes={RETENTION_BYTES}"),
+        SHELF: (2, f"{_TIERED},retention.ms=-1,local.retention.ms={RETENTION_MS}"),
+        HEAP: (1, f"{_TIERED},{FOR_EVER},local.retention.bytes={HEAP_BYTES}"),
     }
 )
 SETTINGS = MappingProxyType(

@@ -11,13 +11,15 @@ from conformance.catalogue import CATALOGUE
 from conformance.profiles import PROFILES
 from conformance.proofs import LINE_MAP, mutants_of, recorded_statuses
 from conformance.scenario import Scenario
-from harness.cli.progress import printable
+from harness.cli.hidden import hiding_secrets_of
+from harness.cli.progress import print_document, printable
 from harness.cli.runs import called, judged_document, runs_by_age
 from harness.history.errors import HistoryError
 from harness.rules import Cycles, Holds, Judge, Rule
 from harness.rules.designs import designs_at
 from harness.rules.linemap import compact, load_line_map
 from harness.sut import UsageError
+from reports.plain import scrubbed
 from reports.terminal import citation, wrapped
 
 
@@ -56,7 +58,7 @@ def explain(rule_id: str, *, designs: Path | None, as_json: bool) -> int:
         where = documents.link(rule) or None
         told = {**_rule_document(rule), "quote": quote or None, "published": where}
         told["last_seen"] = last
-        print(printable(json.dumps(told, ensure_ascii=False)))
+        print_document(told)
         return 0
     print(f"{rule.id} · {rule.level.value} · profile {rule.profile} · depth {rule.depth.value}")
     for line in wrapped("  ", rule.sentence):
@@ -111,7 +113,8 @@ def _last_findings(rule: Rule) -> list[tuple[str, str]]:
                 if entry["id"] == rule.id and entry["findings"]:
                     first = entry["findings"][0]
                     seen = f"run {called(folder)}, op {first['op']}: {first['seen']}"
-                    return [("last seen", seen)]
+                    with hiding_secrets_of([folder]):
+                        return [("last seen", scrubbed(seen))]
     return []
 
 

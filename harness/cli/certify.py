@@ -21,11 +21,10 @@ from conformance.lab import now, record, smoke
 from conformance.profiles import PROFILES, find_profile
 from conformance.profiles.profile import Plan
 from harness import __version__
-from harness.cli.hashes import VERDICT_FILE
 from harness.cli.hidden import secrets_of
-from harness.cli.judged_run import documents, keep
+from harness.cli.judged_run import keep
 from harness.cli.leaving import leaving_no_topics
-from harness.cli.progress import Stage, plural, printable
+from harness.cli.progress import Stage, plural, print_document
 from harness.cli.runs import RUNS, called, next_run, under_way
 from harness.cli.views import write_views
 from harness.history import Run
@@ -36,6 +35,7 @@ from harness.rules.designs import designs_at
 from harness.sut import Sut, UsageError, find_sut, reference_sut
 from harness.sut.adapter import adapter_of
 from reports import terminal
+from reports.certificate import verdict_document
 from reports.plain import hiding
 from spark_checkers.engine import Engine, open_engine
 from spark_checkers.judge import judge
@@ -103,10 +103,9 @@ def conclude(folder: Path, options: Options, stage: Stage) -> int:
     conclusion = _judge(folder, options, stage)
     keep(folder, conclusion)
     write_views(folder, conclusion, stage)
-    if options.as_json:
-        told = documents(conclusion)[VERDICT_FILE]
-        print("\n".join(map(printable, told.split("\n"))), end="")
     with hiding(secrets_of(conclusion.header)):
+        if options.as_json:
+            print_document(verdict_document(conclusion), indent=1)
         for line in terminal.closing(conclusion, str(folder), called(folder)):
             stage.say(line)
     return conclusion.exit_code

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +12,8 @@ from harness.cli.check_many import check_many, lines_of_many
 from harness.cli.check_one import Asked, Found, check_one, verdict_word
 from harness.cli.check_run import check_run, is_run
 from harness.cli.grounds import KAFKA, profile_models
-from harness.cli.progress import Stage, plural, printable
+from harness.cli.hidden import hiding_secrets_of
+from harness.cli.progress import Stage, plural, print_document
 from harness.cli.report import LOCAL, SMALL_BYTES
 from harness.cli.runs import RUNS, find_run
 from harness.errors import Stopped
@@ -72,7 +72,7 @@ def _run(where: str, asked: Asked, *, as_json: bool) -> int:
     found["engine"] = name
     found["seconds"] = round(time.monotonic() - started, 3)
     if as_json:
-        print(printable(json.dumps(found, ensure_ascii=False)))
+        print_document(found)
     for line in lines_of_many(found) if "histories" in found else _lines(found):
         stage.say(line)
     broken = any(each.get("broken") for each in found.get("histories", ()))
@@ -81,10 +81,11 @@ def _run(where: str, asked: Asked, *, as_json: bool) -> int:
 
 def _run_folder(place: str, asked: Asked, stage: Stage, started: float, *, as_json: bool) -> int:
     """A run of ours is judged as `certify` judged it, with the same exit code."""
-    conclusion, found = check_run(place, stage, engine=asked.engine, master=asked.master)
-    if as_json:
-        found["seconds"] = round(time.monotonic() - started, 3)
-        print(printable(json.dumps(found, ensure_ascii=False)))
+    with hiding_secrets_of([Path(place)]):
+        conclusion, found = check_run(place, stage, engine=asked.engine, master=asked.master)
+        if as_json:
+            found["seconds"] = round(time.monotonic() - started, 3)
+            print_document(found)
     return conclusion.exit_code
 
 

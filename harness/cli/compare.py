@@ -6,23 +6,22 @@ listed as different.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.cli.hashes import altered
+from harness.cli.hashes import altered, write_whole
 from harness.cli.hidden import hiding_secrets_of
-from harness.cli.progress import printable
+from harness.cli.progress import plural, print_document, printable
 from harness.cli.runs import called, find_run, judged_document, mutants_told, runs_by_age
 from harness.history.errors import HistoryError
 from harness.rules import Verdict
 from harness.sut import UsageError
 from reports.html.index import Column, matrix_page
 from reports.plain import scrubbed
-from reports.terminal import SYMBOL, WORD, wrapped
+from reports.terminal import SYMBOL, WORD, called_as, wrapped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,14 +53,13 @@ def run(names: Sequence[str], *, last_good: bool, html: Path | None, as_json: bo
     if last_good:
         compared = [_last_good(compared[0]), *compared]
     if len(compared) < 2:
-        raise UsageError("compare needs at least two runs; `./tidemark runs` lists them")
-    if as_json:
-        print(printable(json.dumps(_told(compared), ensure_ascii=False)))
-        return 0
+        raise UsageError(f"compare needs at least two runs; `{called_as()} runs` lists them")
     with hiding_secrets_of(one.folder for one in compared):
-        if html is not None:
-            html.write_text(_page(compared, html.parent), encoding="utf-8")
-            print(f"{html}: {len(compared)} runs")
+        if as_json:
+            print_document(_told(compared))
+        elif html is not None:
+            write_whole(html, _page(compared, html.parent))
+            print(f"{html}: {plural(len(compared), 'run')}")
         else:
             _print(compared)
     return 0
@@ -121,22 +119,26 @@ def _differing(compared: Sequence[Compared]) -> tuple[list[str], list[str], list
 
 def _print(compared: Sequence[Compared]) -> None:
     for number, one in enumerate(compared, start=1):
-        print(printable(scrubbed(f"{number}  {one.title}")))
+        for line in wrapped(f"{number}  ", scrubbed(one.title)):
+            print(printable(line))
     print()
     shared, differ, alone = _differing(compared)
     columns = [one.verdicts for one in compared]
     if not shared:
         print(f"no rule was asked of more than one of them; {len(alone)} were asked of one")
         return
-    print("         " + " ".join(str(number) for number in range(1, len(columns) + 1)))
+    if differ:
+        print("         " + " ".join(str(number) for number in range(1, len(columns) + 1)))
     for rule in differ:
         found = [column.get(rule) for column in columns]
         marks = " ".join(" " if verdict is None else SYMBOL[verdict] for verdict in found)
         words = " → ".join(_word(verdict) for verdict in found)
         print(printable(f"{rule}  {marks}  {words}"))
-    print(f"\n{len(shared)} rules: {len(shared) - len(differ)} alike, {len(differ)} differ")
+    alike = len(shared) - len(differ)
+    print(f"\n{plural(len(shared), 'rule')}: {alike} alike, {len(differ)} differ")
     if alone:
-        for line in wrapped("", f"not compared, asked of one run only: {len(alone)} rules"):
+        told = plural(len(alone), "rule")
+        for line in wrapped("", f"not compared, asked of one run only: {told}"):
             print(line)
 
 

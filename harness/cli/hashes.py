@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from harness.errors import UsageError
 from harness.history.errors import HistoryUnreadable
 from harness.history.files import open_regular, read_object
 
@@ -38,6 +40,18 @@ _BLOCK_BYTES = 1024 * 1024
 def staged(folder: Path, name: str) -> Path:
     """Where a derived file is written before it gets its name."""
     return folder / f"{name}.tmp"
+
+
+def write_whole(target: Path, text: str) -> Path:
+    """Write what is not hashed: a page or a summary; it gets its name when it is whole."""
+    if not target.parent.is_dir():
+        raise UsageError(f"there is no folder {target.parent}/ to write {target.name} into")
+    if target.is_dir():
+        raise UsageError(f"{target} is a folder; name a file in it")
+    fresh = staged(target.parent, target.name)
+    fresh.write_text(text, encoding="utf-8")
+    os.replace(fresh, target)
+    return target
 
 
 def is_judged(folder: Path) -> bool:

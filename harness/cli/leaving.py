@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from harness.deployments.external_journal import TOPICS, journal_of
+from harness.differential.answers import names_of_recordings
 from harness.sut import Sut
 
 
 @contextmanager
 def leaving_no_topics(sut: Sut, tag: str) -> Iterator[None]:
-    """Delete the topics that carry the tag of the run if the block ends badly.
+    """Delete the topics of the run with this tag if the block ends badly.
 
     If it does not end at all, because the lab was killed, the next run on that address does.
     """
@@ -19,14 +20,17 @@ def leaving_no_topics(sut: Sut, tag: str) -> Iterator[None]:
         if not tag or journal is None:
             yield
             return
-        journal.owes(TOPICS, tag)
+        # Not before it is needed: Kafka's messages take a second to import.
+        from harness.differential.player import token_of
+
+        tokens = [token_of(tag, name) for name in names_of_recordings()]
+        journal.owes(TOPICS, tag, *tokens)
         try:
             yield
         except BaseException:
-            # Not before it is needed: Kafka's messages take a second to import.
             from harness.deployments.external_topics import remove_topics
 
-            if remove_topics(sut.bootstrap or "", tag):
-                journal.paid(tag)
+            if remove_topics(sut.bootstrap or "", tag, tokens):
+                journal.paid(tag, *tokens)
             raise
-        journal.paid(tag)
+        journal.paid(tag, *tokens)

@@ -6,6 +6,7 @@ Where it is known how much there is to do, it has a bar.
 
 from __future__ import annotations
 
+import json
 import sys
 import textwrap
 import time
@@ -19,11 +20,11 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, Task, TextColumn
 from rich.text import Text
 
-from reports.plain import printable, scrubbed
+from reports.plain import clean, printable, scrubbed
 from reports.terminal import width
 from spark_checkers.pace import HowFar
 
-__all__ = ["LABEL", "Line", "Stage", "plural", "printable"]
+__all__ = ["LABEL", "Line", "Stage", "plural", "print_document", "printable"]
 
 LABEL = 11
 
@@ -31,6 +32,12 @@ LABEL = 11
 def plural(count: int, word: str) -> str:
     """`1 rule`, `2 rules`."""
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def print_document(document: Any, *, indent: int | None = None) -> None:
+    """A document for programs, alone on standard output; secrets are hidden."""
+    told = json.dumps(clean(document), ensure_ascii=False, indent=indent)
+    print("\n".join(map(printable, told.split("\n"))))
 
 
 class _Bar(BarColumn):

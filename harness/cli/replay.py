@@ -6,14 +6,13 @@ again step by step, and must give the same history byte for byte as long as the 
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
 from harness.cli import campaign, certify
-from harness.cli.progress import plural, printable
+from harness.cli.progress import plural, print_document, printable
 from harness.cli.runs import find_run
 from harness.errors import UsageError
 from harness.history.run import Run
@@ -62,7 +61,7 @@ def _step_by_step(
     for line in "\n".join(lines).split("\n"):
         print(printable(line), file=out)
     if as_json:
-        print(json.dumps(_told(replayed), ensure_ascii=False))
+        print_document(_told(replayed))
     return 2 if replayed.waiting else 0 if replayed.problem is None else 1
 
 

@@ -7,7 +7,6 @@ drawn as a page, told around one operation, or packed to be handed on.
 
 from __future__ import annotations
 
-import json
 import sys
 import webbrowser
 from dataclasses import dataclass
@@ -16,10 +15,10 @@ from pathlib import Path
 from conformance.catalogue import CATALOGUE
 from conformance.proofs import LINE_MAP
 from harness.cli.certify import open_chosen_engine
-from harness.cli.hashes import VERDICT_FILE, is_judged
+from harness.cli.hashes import is_judged
 from harness.cli.hidden import secrets_of
-from harness.cli.judged_run import documents, judge_again
-from harness.cli.progress import Stage, printable
+from harness.cli.judged_run import judge_again
+from harness.cli.progress import Stage, print_document
 from harness.cli.runs import called, find_run, runs_of_night
 from harness.cli.views import view_of, write_html, write_views
 from harness.errors import UsageError
@@ -32,6 +31,7 @@ from harness.scratch import ScratchFolder
 from reports import terminal
 from reports.around import around_document, around_lines
 from reports.bundle import bundle
+from reports.certificate import verdict_document
 from reports.measures.around import Slice, slice_around
 from reports.pictured import surroundings_of
 from reports.plain import hiding
@@ -60,7 +60,7 @@ def run(name: str, wanted: Wanted) -> int:
     folder = find_run(name)
     stage = Stage.for_people(as_json=wanted.as_json)
     designs = designs_at(wanted.designs, load_line_map(LINE_MAP, CATALOGUE))
-    new = not is_judged(folder)
+    new = not is_judged(folder) or not (folder / terminal.REPORT_FILE).is_file()
     conclusion = judge_folder(folder, stage)
     if new and not conclusion.tampered:
         write_views(folder, conclusion, stage)
@@ -68,7 +68,7 @@ def run(name: str, wanted: Wanted) -> int:
         if wanted.around is not None:
             slice_ = _slice(folder, conclusion, wanted.around)
             if wanted.as_json:
-                print(printable(json.dumps(around_document(slice_), ensure_ascii=False)))
+                print_document(around_document(slice_))
             else:
                 for line in around_lines(slice_):
                     stage.say(line)
@@ -78,8 +78,7 @@ def run(name: str, wanted: Wanted) -> int:
             stage.say(f"bundle     {packed} · {packed.stat().st_size:,} bytes")
         show(stage, conclusion, folder)
         if wanted.as_json:
-            told = documents(conclusion)[VERDICT_FILE]
-            print("\n".join(map(printable, told.split("\n"))), end="")
+            print_document(verdict_document(conclusion), indent=1)
     return conclusion.exit_code
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import sys
@@ -12,8 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from harness.cli.hashes import VERDICT_FILE, altered, is_judged
-from harness.cli.progress import printable
+from harness.cli.hashes import VERDICT_FILE, altered, is_judged, write_whole
+from harness.cli.progress import plural, print_document, printable
 from harness.errors import Stopped, UsageError
 from harness.history.errors import HistoryError
 from harness.history.files import read_object
@@ -200,14 +199,14 @@ def run(*, html: Path | None, as_json: bool) -> int:
     """The body of `runs`."""
     from harness.cli.hidden import hiding_secrets_of
 
-    if as_json:
-        print(printable(json.dumps([*told_runs()], ensure_ascii=False)))
-        return 0
     with hiding_secrets_of(runs_by_age()):
+        if as_json:
+            print_document([*told_runs()])
+            return 0
         if html is not None:
             rows = [*told_runs()]
-            html.write_text(index_page(rows, at=html.parent), encoding="utf-8")
-            print(f"{html}: {len(rows)} runs")
+            write_whole(html, index_page(rows, at=html.parent))
+            print(f"{html}: {plural(len(rows), 'run')}")
             return 0
         lines = list(listed())
     none = f"no runs yet in {RUNS}/; `{called_as()} certify` makes one"

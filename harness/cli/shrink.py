@@ -14,7 +14,8 @@ from conformance.catalogue.kafka import jepsen
 from harness.cli.check import find_history, refuse_unknown_model
 from harness.cli.check_one import Asked, Found, check_one, initial_value, rules_of
 from harness.cli.grounds import KAFKA, called_for, profile_models
-from harness.cli.progress import Stage, plural, printable
+from harness.cli.hidden import hiding_secrets_of
+from harness.cli.progress import Stage, plural, print_document
 from harness.cli.runs import judged_document
 from harness.history import History, ShardWriter
 from harness.history.errors import HistoryError
@@ -63,11 +64,11 @@ def run(
         finally:
             engine.close()
     repeat = _repeat(target, asked, found["model"])
-    for text in [*_lines(shrunk, anomaly["type"]), f"repeat  {repeat}"]:
-        stage.say(text)
-    if as_json:
-        document = _document(shrunk, anomaly, target, repeat)
-        print(printable(json.dumps(document, ensure_ascii=False)))
+    with hiding_secrets_of([Path(source.address)]):
+        for text in [*_lines(shrunk, anomaly["type"]), f"repeat  {repeat}"]:
+            stage.say(text)
+        if as_json:
+            print_document(_document(shrunk, anomaly, target, repeat))
     return 0
 
 

@@ -7,7 +7,6 @@ designs, their sentences) and which values are secret is gathered here.
 from __future__ import annotations
 
 import json
-import os
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -17,7 +16,7 @@ from conformance.catalogue import CATALOGUE
 from conformance.derived.rates import FILE as DETECTION
 from conformance.derived.unreached import read_unreached
 from conformance.proofs import LINE_MAP, recorded_matrix
-from harness.cli.hashes import staged
+from harness.cli.hashes import write_whole
 from harness.cli.hidden import secrets_of
 from harness.cli.progress import Stage
 from harness.cli.runs import called
@@ -49,10 +48,10 @@ def write_views(folder: Path, conclusion: Conclusion, stage: Stage) -> None:
         with stage.watched("report"), hiding(secrets_of(conclusion.header)):
             view = view_of(folder, conclusion)
             for name, draw in FILES.items():
-                _written(folder / name, draw(view))
+                write_whole(folder / name, draw(view))
             if conclusion.certified:
-                _written(folder / CERTIFICATE_PAGE, certificate_page(view))
-            _written(folder / REPORT_FILE, page(view))
+                write_whole(folder / CERTIFICATE_PAGE, certificate_page(view))
+            write_whole(folder / REPORT_FILE, page(view))
     except Exception as mistake:
         traceback.print_exception(mistake)
         stage.say(f"report     could not be drawn, a defect of the lab: {mistake}")
@@ -65,14 +64,7 @@ def write_html(
     designs: Designs | None = None,
 ) -> Path:
     """The page of a run, in its folder or elsewhere; it gets its name when it is whole."""
-    return _written(target or folder / REPORT_FILE, page(view_of(folder, conclusion, designs)))
-
-
-def _written(target: Path, text: str) -> Path:
-    fresh = staged(target.parent, target.name)
-    fresh.write_text(text, encoding="utf-8")
-    os.replace(fresh, target)
-    return target
+    return write_whole(target or folder / REPORT_FILE, page(view_of(folder, conclusion, designs)))
 
 
 def view_of(folder: Path, conclusion: Conclusion, designs: Designs | None = None) -> RunView:
@@ -84,6 +76,7 @@ def view_of(folder: Path, conclusion: Conclusion, designs: Designs | None = None
         conclusion=conclusion,
         folder=folder,
         called=called(folder),
+        kept_in=str(folder),
         background=replace(
             background(documents),
             quotes={rule.id: quote for rule in rules if (quote := designs.quote(rule))},

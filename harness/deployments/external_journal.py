@@ -28,7 +28,8 @@ from harness.sut.process_hook import ProcessHook
 PLACE: Final = Path(".tidemark") / "external"
 ENDING: Final = ".jsonl"
 TOPICS: Final = "delete-topics"
-"""Of a run, by the tag that their names end with: the lab does this itself."""
+"""Of a run, by the tag that their names end with, and the tokens of its plays, with which others
+begin: the lab does this itself."""
 Order = tuple[str, ...]
 
 
@@ -127,7 +128,7 @@ def _carried_out(sut: Sut, verb: str, *about: str) -> bool:
         # Not before it is needed: Kafka's messages take a second to import.
         from harness.deployments.external_topics import remove_topics
 
-        return remove_topics(sut.bootstrap or "", about[0])
+        return remove_topics(sut.bootstrap or "", about[0], about[1:])
     hook = sut.hooks.get("process")
     if hook is None:
         return False

@@ -2,12 +2,13 @@
 
 Stages delete their topics when they are done. A run that is stopped, or breaks off, leaves them;
 their names end with the tag of the run, and so they are found without knowing which stage made
-them.
+them. Where a recorded sequence decides what names look like, they begin with the token of its play.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Collection
 from contextlib import suppress
 
 from harness.clients.admin import Refused, brokers_known, delete_topic, topics_known
@@ -22,18 +23,25 @@ MOST_LOOKS = 6
 _LOST = (OSError, TimeoutError, LabError)
 
 
-def remove_topics(bootstrap: str, tag: str) -> bool:
-    """Delete every topic of the run with this tag; whether the cluster told of none in the end."""
+def remove_topics(bootstrap: str, tag: str, tokens: Collection[str] = ()) -> bool:
+    """Delete every topic of the run with this tag, and of plays with these tokens; whether the
+    cluster told of none in the end."""
     with suppress(*_LOST):
-        return asyncio.run(_remove(bootstrap, f"-{tag}"))
+        return asyncio.run(_remove(bootstrap, of_run(tag, tokens)))
     return False
 
 
-async def _remove(bootstrap: str, ending: str) -> bool:
+def of_run(tag: str, tokens: Collection[str]) -> Callable[[str], bool]:
+    """Whether a topic is of the run."""
+    plays = frozenset(tokens)
+    return lambda name: name.endswith(f"-{tag}") or name.partition("-")[0] in plays
+
+
+async def _remove(bootstrap: str, is_of_run: Callable[[str], bool]) -> bool:
     """Look and delete, until a look finds none: brokers hear late of what was created last."""
     for look in range(MOST_LOOKS):
         addresses = await _addresses(bootstrap)
-        names = {one for one in await _topics(addresses) if one.endswith(ending)}
+        names = {one for one in await _topics(addresses) if is_of_run(one)}
         if look and not names:
             return bool(addresses)
         for name in sorted(names):

@@ -48,6 +48,11 @@ def _line(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def names_of_recordings(folder: Path = ANSWERS) -> list[str]:
+    """What the recorded sequences are called, without reading them."""
+    return sorted(str(one.relative_to(folder).with_suffix("")) for one in folder.rglob("*.json"))
+
+
 def read_recordings(folder: Path = ANSWERS) -> Iterator[Recording]:
     """All recordings below a folder, by name."""
     paths = sorted(folder.rglob("*.json"))

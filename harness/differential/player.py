@@ -49,13 +49,15 @@ class PlayContext:
     """Where sequences are played: how to reach a cluster, the time of day, and a seed.
 
     Every play has a token of its own, by which its topics are known; the same seed at the same time
-    of day gives the same tokens.
+    of day gives the same tokens. In a run whose topics carry a `tag` the tag gives them, so that
+    what the run leaves can be found when it is gone.
     """
 
     network: Network
     bootstrap: Address
     now_ms: int
     seed: int = 0
+    tag: str = ""
     alone: int | None = None
     """The broker at `bootstrap`, where the others of a cluster are to be left out of account."""
     settle_s: float = SETTLE_S
@@ -65,8 +67,13 @@ class PlayContext:
 
     def token(self, sequence: str) -> str:
         """What the names of the topics of a play begin with."""
-        told = f"{self.seed}/{self.now_ms}/{sequence}"
-        return "d" + hashlib.sha256(told.encode()).hexdigest()[:8]
+        return token_of(self.tag or f"{self.seed}/{self.now_ms}", sequence)
+
+
+def token_of(told_apart_by: str, sequence: str) -> str:
+    """The token of a play; its form is part of recorded answers."""
+    told = f"{told_apart_by}/{sequence}"
+    return "d" + hashlib.sha256(told.encode()).hexdigest()[:8]
 
 
 async def play(

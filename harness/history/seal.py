@@ -24,7 +24,7 @@ from __future__ import annotations
 import hashlib
 import heapq
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,12 +90,15 @@ def merge_shards(
 
     Lines that are known to be `sound` are not looked at again, beyond their place in time.
     """
-    paths = sorted(shards.glob("*.jsonl"), key=lambda path: path.name)
     with ExitStack() as stack:
-        readers = [
-            stack.enter_context(ShardReader(path, at, sound=sound)) for at, path in enumerate(paths)
-        ]
+        readers = [stack.enter_context(one) for one in shard_readers(shards, sound=sound)]
         return _write(readers, header, target, out)
+
+
+def shard_readers(shards: Path, *, sound: bool = False) -> Iterator[ShardReader]:
+    """A reader for each shard of a folder, in order of their names; who asks for it closes it."""
+    paths = sorted(shards.glob("*.jsonl"), key=lambda path: path.name)
+    return (ShardReader(path, at, sound=sound) for at, path in enumerate(paths))
 
 
 def _write(readers: list[ShardReader], header: Event, target: Path, out: Sink) -> Sealed:
@@ -110,6 +113,24 @@ def _write(readers: list[ShardReader], header: Event, target: Path, out: Sink) -
     for count, block in _indexed_blocks(heapq.merge(*readers)):
         put(block)
         events += count
+    footer, problems = footer_of(readers, events)
+    # The hash is the last field and covers every byte before it, the rest of the footer included.
+    put(encode(footer).removesuffix(b"}\n"))
+    sha256 = digest.hexdigest()
+    out.write(SHA_FIELD + sha256.encode() + SHA_END)
+    return Sealed(
+        path=target,
+        events=events,
+        sha256=sha256,
+        complete=footer["complete"],
+        reasons=tuple(footer["reasons"]),
+        notes=tuple(footer["notes"]),
+        problems=tuple(problems),
+    )
+
+
+def footer_of(readers: Sequence[ShardReader], events: int) -> tuple[Event, list[Problem]]:
+    """What the footer says of shards that were read, all but the hash; their problems in full."""
     problems = [problem for reader in readers for problem in reader.problems.listed()]
     reasons = _listed(problems) if readers else ("no shard: nothing was recorded",)
     notes = _listed([note for reader in readers for note in reader.notes.listed()])
@@ -125,19 +146,7 @@ def _write(readers: list[ShardReader], header: Event, target: Path, out: Sink) -
         footer["ended"] = max(ended)
     if any(reader.damaged for reader in readers):
         footer["damaged"] = True
-    # The hash is the last field and covers every byte before it, the rest of the footer included.
-    put(encode(footer).removesuffix(b"}\n"))
-    sha256 = digest.hexdigest()
-    out.write(SHA_FIELD + sha256.encode() + SHA_END)
-    return Sealed(
-        path=target,
-        events=events,
-        sha256=sha256,
-        complete=not reasons,
-        reasons=reasons,
-        notes=notes,
-        problems=tuple(problems),
-    )
+    return footer, problems
 
 
 def _indexed_blocks(merged: Iterable[Merged]) -> Iterator[tuple[int, bytes]]:

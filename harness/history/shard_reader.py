@@ -94,7 +94,24 @@ class ShardReader:
             if clock == self.clock:
                 place = time
             yield place, self._at, self._number, kind, raw
-        self._finish()
+        self.finish()
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, for a caller that tells of each line (`take_events`, `take_frame`)."""
+        return self._file.read(size)
+
+    def take_events(self, count: int) -> bool:
+        """Take note of so many sound events; False if there is more to say of them."""
+        self._number += count
+        self.events += count
+        self._lines_of_life += count
+        return self._seen_first and not self._ended
+
+    def take_frame(self, raw: bytes) -> bool:
+        """Take note of a line that frames events, or is empty; False if it is anything else."""
+        self._number += 1
+        event = self._usable(raw, True, True)
+        return event is None and self._torn is None and not self._damaged
 
     def _usable(self, raw: bytes, suspect: bool, whole: bool) -> Event | None:
         """The event of a line, or None after noting what the line was instead."""
@@ -170,7 +187,8 @@ class ShardReader:
             self.notes.extend(self._torn)
             self._torn = None
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
+        """Take note that no line is left."""
         self._drop_torn_as_note()
         self._note_torn()
         log = self.notes if self._mortal else self.problems

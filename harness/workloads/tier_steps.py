@@ -265,7 +265,7 @@ class TierSteps(TierTransactions):
         name = self._on.recorder.topic(topic)
         outcome = await self._admin(
             "configure_tier",
-            {"key": case, "value": {"topic": topic, "set": said, "remove": gone}},
+            {"topic": topic, "key": case, "value": {"set": said, "remove": gone}},
             lambda client: change_configs(client, name, said, gone, timeout_s=ASK_S),
         )
         if outcome.type == "ok" and said.get("remote.storage.enable") == "true":

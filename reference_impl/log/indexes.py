@@ -70,8 +70,13 @@ class OffsetIndex:
         return self._places[slot - 1] if slot else 0
 
     def offset_at_or_behind(self, place: int) -> int | None:
-        """The offset of the first entry that does not lie before a place."""
+        """The offset of the first entry that does not lie before a place.
+
+        Where the very first entry lies there Kafka names the one behind it; so do we.
+        """
         slot = bisect_left(self._places, place)
+        if slot == 0 and len(self) and self._places[0] == place:
+            slot = 1
         return self._base + self._offsets[slot] if slot < len(self) else None
 
     def entry_before(self, offset: int) -> tuple[int, int] | None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from reference_impl.kafka.errors import ErrorCode
 from reference_impl.log.decisions import EpochEntry
+from reference_impl.log.transactions import AbortedTransaction
 from reference_impl.partitions.routing import ReadOutcome
 from reference_impl.partitions.searching import MAX_TIMESTAMP, Search, SearchEnd
 from reference_impl.partitions.stores import Measured, Range, StoreRead
@@ -95,18 +96,19 @@ class TieredStore:
         if not wanted.fits(epoch_at(view.lineage, wanted.offset)):
             return StoreRead(ReadOutcome.GONE)
         held = segment_at(view, self._tier.metadata, wanted.offset)
-        selected, data = await self._selected(held.segment, wanted, view)
+        selected, data, upper = await self._selected(held.segment, wanted, view)
         if not isinstance(selected, Selected):
             return StoreRead(ReadOutcome.CORRUPT)
         aborted: tuple[tuple[int, int], ...] = ()
-        if wanted.committed:
-            aborted = await self._aborted(view, held, wanted.offset, selected)
+        if wanted.committed and selected.batches:
+            aborted = await self._aborted(view, held, wanted.offset, upper, selected)
         return StoreRead(ReadOutcome.RECORDS, data[selected.start : selected.end], aborted)
 
     async def _selected(
         self, segment: RemoteLogSegmentMetadata, wanted: Range, view: LogView
-    ) -> tuple[Selected | Damaged, bytes]:
-        """The batches to be sent; an index that leads to none of them is rebuilt, once."""
+    ) -> tuple[Selected | Damaged, bytes, int]:
+        """The batches to be sent, and an offset behind them, by the index, as a local read has it;
+        an index that leads to none of them is rebuilt, once."""
         for anew in (False, True):
             index = await self._indexes.offsets(segment, view.index_interval_bytes, anew=anew)
             entry = index.entry_before(wanted.offset)
@@ -117,7 +119,11 @@ class TieredStore:
             selected, data = await self._select_from(segment, place, begins, wanted, view)
             if isinstance(selected, Selected) or entry is None:
                 break
-        return selected, data
+        if not isinstance(selected, Selected) or not selected.batches:
+            return selected, data, wanted.offset
+        behind = index.offset_at_or_behind(place + selected.end - selected.start)
+        upper = segment.end_offset + 1 if behind is None else behind
+        return selected, data, max(upper, selected.batches[-1].next_offset)
 
     async def _select_from(
         self,
@@ -155,27 +161,28 @@ class TieredStore:
         return await self._tier.storage.fetch_log_segment(segment, place, end)
 
     async def _aborted(
-        self, view: LogView, held: SegmentRange, offset: int, selected: Selected
+        self, view: LogView, held: SegmentRange, offset: int, upper: int, selected: Selected
     ) -> tuple[tuple[int, int], ...]:
-        """The aborted transactions among the selected batches (KAFKA-16780: most have none).
+        """The aborted transactions that reach into the selected batches.
 
         Each is in the index of the segment with its abort marker, which is the one that was read
-        unless a transaction was still open at the end of what was selected.
+        unless a transaction was still open at the end of what was selected. Where no batch is of a
+        transaction the store is not asked (KAFKA-16780: most have none).
         """
         told = in_transactions(selected.batches)
-        if not told.any:
-            return ()
-        upper = selected.batches[-1].next_offset
-        found: list[tuple[int, int]] = []
-        for one in walk(view, self._tier.metadata, offset, view.local_start_offset, first=held):
+        found: list[AbortedTransaction] = []
+        remote = walk(view, self._tier.metadata, offset, view.local_start_offset, first=held)
+        for one in remote if told.any else ():
             entries = await self._indexes.aborted(one.segment)
             some, complete = aborted_of(entries, offset, upper, one.end)
-            found += [(entry.producer_id, entry.first_offset) for entry in some]
-            if complete or not told.open:
-                return tuple(found)
+            found += some
+            if complete:
+                return _named(found)
+            if not told.open:
+                break
         # What is open at the end of the remote tier was ended, if it was, in the local log.
         some, _ = aborted_of(view.aborted_locally, offset, upper, view.log_end_offset)
-        return (*found, *((entry.producer_id, entry.first_offset) for entry in some))
+        return _named([*found, *some])
 
     # ── searching ────────────────────────────────────────────────────────────────────────────────
 
@@ -273,3 +280,7 @@ class TieredStore:
             log.log_end_offset,
             tuple(one for segment in log.segments for one in segment.aborted.entries),
         )
+
+
+def _named(found: Sequence[AbortedTransaction]) -> tuple[tuple[int, int], ...]:
+    return tuple((one.producer_id, one.first_offset) for one in found)

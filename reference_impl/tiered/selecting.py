@@ -166,10 +166,10 @@ def in_transactions(batches: Sequence[Batch]) -> InTransactions:
     for batch in batches:
         if not batch.transactional:
             continue
+        found = True
         if batch.control:
             producers.pop(batch.producer_id, None)
         else:
-            found = True
             producers[batch.producer_id] = None
     return InTransactions(found, bool(producers))
 

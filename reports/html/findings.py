@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from harness.rules import LEGAL_PREFIX, Finding, Holds, Judged, Level, Rule, Verdict
+from harness.rules import LEGAL_PREFIX, Cycles, Finding, Holds, Judged, Level, Rule, Verdict
 from reports.html.sheet import copied, folded, row, scrolling, table
 from reports.markup import Child, Markup, tag
 from reports.measures.around import Operation, Slice
@@ -185,7 +185,10 @@ def _expected(judged: Judged) -> list[tuple[str, Child]]:
         return [("expected", tag("code", " ".join(judge.holds.split()))), ("in all", where)]
     if judge is None:
         return [("expected", judged.rule.sentence)]
-    return [("expected", f"{judged.rule.sentence} (a legal order of all operations exists)")]
+    if isinstance(judge, Cycles):
+        return [("expected", f"no {judge.kind} among the dependencies in {judge.table}")]
+    order = f"a legal order of all operations of each {', '.join(judge.key)}"
+    return [("expected", f"{order}, in the model {judge.model}")]
 
 
 def _seen(finding: Finding, drawn: Pictured) -> list[tuple[str, Child]]:

@@ -98,10 +98,9 @@ def _top(view: RunView) -> Markup:
     ]
     profiles = ", ".join(conclusion.plan.examined)
     facts = [
-        f"{profiles} {header.get('suite')}",
-        f"world {header.get('world')}",
-        f"seed {header.get('seed')}",
-        f"{header.get('started')}",
+        f"{profiles} {header.get('suite') or 'of an unknown suite'}",
+        *(f"{name} {header[name]}" for name in ("world", "seed") if header.get(name) is not None),
+        str(header.get("started") or "start unknown"),
         duration(conclusion),
         f"{conclusion.judgement.events:,} events",
     ]

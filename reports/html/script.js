@@ -33,6 +33,13 @@
   for (const one of all("details.finding")) one.addEventListener("toggle", () => { if (one.open) centre(one); });
   centre(document);
 
+  // However far a picture is scrolled, the names of its lanes stay at its left edge.
+  for (const place of all(".scroll")) {
+    const names = all("svg .names", place);
+    const keep = () => { for (const one of names) one.style.transform = "translateX(" + place.scrollLeft + "px)"; };
+    if (names.length) { place.addEventListener("scroll", keep, { passive: true }); keep(); }
+  }
+
   // The filter hides what does not have every word; folded groups with a match are opened.
   const filter = document.getElementById("filter");
   const sift = () => {

@@ -24,6 +24,8 @@ from reports.measures.lines import lines_at
 
 BUCKETS = 200
 MOST_LANES = 16
+MOST_NAMED = 256
+"""Of so many processes of a clock, the busiest, the name of the client is looked up."""
 CLASSES_PER_DECADE = 48
 OUTCOMES = ("ok", "info", "fail")
 QUANTILES = (0.5, 0.95, 0.99)
@@ -71,8 +73,7 @@ def load_of(tables: Frames, clocks: Mapping[str, Clock], history: Path) -> dict[
     """The load of every clock; `history` knows what clients are called."""
     if not clocks:
         return {}
-    busiest, merged = _busiest(tables)
-    names = _names(busiest, history)
+    names, merged = _busiest(tables, history)
     starts = {name: clock.start_ns for name, clock in clocks.items()}
     spans = {name: clock.span_ns for name, clock in clocks.items()}
     counted = _Counted()
@@ -81,7 +82,7 @@ def load_of(tables: Frames, clocks: Mapping[str, Clock], history: Path) -> dict[
         since = part.invoked_ns - part.clock.map(starts).astype("int64")
         span = part.clock.map(spans).astype("int64")
         part["bucket"] = (since * BUCKETS // (span + 1)).astype("int64")
-        _count(part, counted, busiest)
+        _count(part, counted, names)
     rates, latencies = _added(counted.rates), _quantiles(_added(counted.latencies))
     clients, brokers = _added(counted.clients), _added(counted.brokers)
     return {
@@ -101,8 +102,12 @@ Client = tuple[str, int]
 """A clock and a process."""
 
 
-def _busiest(tables: Frames) -> tuple[dict[Client, int], dict[str, int]]:
-    """The clients that get a lane of their own, with their first operation; how many do not."""
+def _busiest(tables: Frames, history: Path) -> tuple[dict[Client, str], dict[str, int]]:
+    """The processes of the clients that get a lane of their own, with the names of these clients;
+    how many clients of each clock do not.
+
+    A client whose operation has no answer goes on under another number, so numbers are added up.
+    """
     parts = [
         part.groupby(["clock", "process"], sort=False).op.agg(["size", "min"])
         for part in tables.parts("ops", ["clock", "process", "op"])
@@ -110,19 +115,24 @@ def _busiest(tables: Frames) -> tuple[dict[Client, int], dict[str, int]]:
     if not parts:
         return {}, {}
     counts = pd.concat(parts).groupby(level=[0, 1]).agg({"size": "sum", "min": "min"})
-    kept: dict[Client, int] = {}
+    named = counts.groupby(level=0, group_keys=False).apply(
+        lambda g: g.nlargest(MOST_NAMED, "size")
+    )
+    events = lines_at(history, map(int, named["min"]))
+    kept: dict[Client, str] = {}
     merged = {}
-    for clock, group in counts.groupby(level=0):
-        first = group.nlargest(MOST_LANES, "size")
-        kept |= {(str(clock), int(key[1])): int(op) for key, op in first["min"].items()}
-        merged[str(clock)] = len(group) - len(first)
+    for clock, group in named.groupby(level=0):
+        names = {
+            int(n): client_name(events.get(int(op), {}), int(n))
+            for (_, n), op in group["min"].items()
+        }
+        totals = Counter[str]()
+        for (_, number), size in group["size"].items():
+            totals[names[int(number)]] += int(size)
+        own = {name for name, _ in totals.most_common(MOST_LANES)}
+        kept |= {(str(clock), number): name for number, name in names.items() if name in own}
+        merged[str(clock)] = len(totals) - len(own) + len(counts.loc[[clock]]) - len(group)
     return kept, merged
-
-
-def _names(first: Mapping[Client, int], history: Path) -> dict[Client, str]:
-    """What clients are called in the first line of each."""
-    events = lines_at(history, first.values())
-    return {one: client_name(events.get(op, {}), one[1]) for one, op in first.items()}
 
 
 def _count(part: pd.DataFrame, counted: _Counted, busiest: Iterable[Client]) -> None:
@@ -166,7 +176,6 @@ def _lanes(counts: pd.Series, clock: str, called: Callable[[int], str]) -> tuple
         by_lane.setdefault(int(lane), {}).setdefault(int(bucket), {})[str(outcome)] = int(count)
     by_name: dict[str, dict[int, Counter[str]]] = {}
     for lane in sorted(by_lane, key=lambda lane: (lane < 0, lane)):
-        # A client whose operation has no answer goes on under another number.
         cells = by_name.setdefault(called(lane), {})
         for bucket, cell in by_lane[lane].items():
             cells.setdefault(bucket, Counter()).update(cell)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from reports.markup import Markup, joined, tag
 from reports.measures.around import Operation, Slice
@@ -71,11 +72,18 @@ class _Order:
 
     def ticks(self, slice_: Slice) -> list[tuple[float, str]]:
         every = math.ceil(TICK_PX / self.step)
+        named = [(rank, time) for rank, time in enumerate(self._times) if rank % every == 0]
+        digits = _digits([time for _, time in named])
         return [
-            (LEFT + rank * self.step, f"{slice_.clock.at_s(time):.3f} s")
-            for rank, time in enumerate(self._times)
-            if rank % every == 0
+            (LEFT + rank * self.step, f"{slice_.clock.at_s(time):.{digits}f} s")
+            for rank, time in named
         ]
+
+
+def _digits(times: Sequence[int]) -> int:
+    """How many digits of a second tell these moments apart; equal ones need none."""
+    steps = [later - one for one, later in pairwise(times) if later > one]
+    return min(9, max(3, 9 - len(str(min(steps))) + 1)) if steps else 3
 
 
 def bars(slice_: Slice, placing: Placing | None = None) -> Markup:
@@ -89,8 +97,6 @@ def bars(slice_: Slice, placing: Placing | None = None) -> Markup:
     height = below + THIN * len(brokers) + 30
     drawn = [
         _behind(slice_, order, height - 24),
-        _lane_names([short(names[process], LANE_LETTERS) for process in clients], TOP, LANE),
-        _lane_names([f"broker {name}" for name in brokers], below, THIN),
         [
             _bar(one, order, TOP + LANE * clients.index(one.process), slice_, placing, rooms)
             for one in slice_.operations
@@ -109,6 +115,13 @@ def bars(slice_: Slice, placing: Placing | None = None) -> Markup:
         ],
         _prefix_line(slice_, order, clients, placing),
         [tag("text", said, x=x, y=height - 6, class_="tick") for x, said in order.ticks(slice_)],
+        tag(
+            "g",
+            tag("rect", x=0, y=0, width=LEFT - 4, height=height, class_="ground"),
+            _lane_names([short(names[process], LANE_LETTERS) for process in clients], TOP, LANE),
+            _lane_names([f"broker {name}" for name in brokers], below, THIN),
+            class_="names",
+        ),
     ]
     return tag(
         "svg",

@@ -18,19 +18,19 @@ named AS (
     fingerprint(topic, partition, producer_id, 0, 0, 0) AS producer_print
   FROM sends WHERE producer_id IS NOT NULL
 ),
+named_answered AS (
+  SELECT s.*, a.answers FROM named s LEFT JOIN answers a ON s.send_print = a.send_print
+),
 all_answered AS (
-  SELECT s.producer_print
-  FROM named s
-  LEFT JOIN answers a ON s.send_print = a.send_print
-  GROUP BY s.producer_print
-  HAVING max(CASE WHEN s.transaction IS NOT NULL OR a.send_print IS NULL THEN 1 ELSE 0 END) = 0
+  SELECT producer_print FROM named_answered GROUP BY producer_print
+  HAVING max(CASE WHEN transaction IS NOT NULL OR answers IS NULL THEN 1 ELSE 0 END) = 0
 ),
 sent AS (
   SELECT s.send_print, min(s.op) AS sent_op,
     min(s.producer_id) AS producer_id, min(s.producer_epoch) AS producer_epoch,
     min(s.base_sequence) AS base_sequence, min(s.records) AS records, min(s.acks) AS acks,
-    sum(s.attempts) AS attempts
-  FROM named s
+    sum(s.attempts) AS attempts, min(s.answers) AS answers
+  FROM named_answered s
   JOIN all_answered k ON s.producer_print = k.producer_print
   WHERE s.producer_epoch IS NOT NULL AND s.base_sequence IS NOT NULL AND s.records > 0
   GROUP BY s.send_print
@@ -42,18 +42,27 @@ answered AS (
     s.producer_id, s.producer_epoch, s.base_sequence, s.records,
     r.type = 'info' OR coalesce(s.acks, 0) <> -1
       OR r.type = 'ok' AND coalesce(r.answered_offset, -1) < 0
-      OR s.attempts IS NULL OR s.attempts <> a.answers AS unknown
+      OR s.attempts IS NULL OR s.attempts <> s.answers AS unknown
   FROM attempts r
   JOIN sent s ON r.send_print = s.send_print
-  JOIN answers a ON r.send_print = a.send_print
 ),
-given_first AS (
-  SELECT arg_min(op, {'began': began, 'op': op}) AS op
-  FROM answered WHERE type = 'ok' GROUP BY producer_print, answered_offset
+given_again AS (
+  SELECT producer_print, answered_offset FROM answered WHERE type = 'ok'
+  GROUP BY producer_print, answered_offset HAVING count(*) > 1
+),
+not_first AS (
+  SELECT op FROM (
+    SELECT a.op, row_number() OVER (PARTITION BY a.producer_print, a.answered_offset
+      ORDER BY a.began, a.op) AS nth
+    FROM answered a
+    JOIN given_again g ON a.producer_print = g.producer_print
+      AND a.answered_offset IS NOT DISTINCT FROM g.answered_offset
+    WHERE a.type = 'ok'
+  ) given WHERE nth > 1
 ),
 tried AS (
-  SELECT a.*, g.op IS NOT NULL AS appends
-  FROM answered a LEFT JOIN given_first g ON a.op = g.op
+  SELECT a.*, a.type = 'ok' AND n.op IS NULL AS appends
+  FROM answered a LEFT JOIN not_first n ON a.op = n.op
 ),
 turns AS (
   SELECT *, row_number() OVER turn AS turn, lag(answered) OVER turn AS earlier_answered,

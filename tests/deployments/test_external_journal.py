@@ -105,3 +105,29 @@ def test_the_topics_of_a_run_stay_owed_while_no_broker_answers(sut: Sut, tmp_pat
 
     assert pay_what_is_owed(sut) == []
     assert len(list((tmp_path / "journal").iterdir())) == 1
+
+
+def test_topics_of_recorded_sequences_are_deleted_by_the_tokens_of_their_plays(
+    sut: Sut, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def removed(bootstrap: str, tag: str, tokens: Sequence[str]) -> bool:
+        asked.append((bootstrap, tag, tokens))
+        return True
+
+    monkeypatch.setattr("harness.deployments.external_topics.remove_topics", removed)
+    journal = Journal(ADDRESS)
+    journal.owes(TOPICS, "17c0ffee", "d0a1b2c3d", "d4e5f6a7b")
+    journal.close()
+
+    assert pay_what_is_owed(sut) == [(TOPICS, "17c0ffee", "d0a1b2c3d", "d4e5f6a7b")]
+    assert asked == [(ADDRESS, "17c0ffee", ("d0a1b2c3d", "d4e5f6a7b"))]
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [("classic-x1", True), ("d0a1b2c3d-a", True), ("d0a1b2c3e-a", False)],
+)
+def test_only_topics_of_the_run_are_deleted(name: str, own: bool) -> None:
+    assert of_run("x1", ["d0a1b2c3d"])(name) is own

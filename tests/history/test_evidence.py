@@ -65,6 +65,30 @@ def test_a_sound_history_is_held_against_its_shards_without_sealing_again(
     assert contradictions(tmp_path / "run", sound=True) == []
 
 
+def test_a_large_sound_history_is_held_against_its_shards_block_by_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "run").seal()
+    monkeypatch.setattr(evidence, "LARGE_BYTES", 0)
+    monkeypatch.delattr(evidence, "merge_shards")
+
+    assert contradictions(tmp_path / "run", sound=True) == []
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_is_told_of_a_large_history_too(
+    change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = write(tmp_path / "run")
+    run.seal()
+    name, how = CHANGES[change]
+    path = run.folder / name
+    path.write_bytes(how(path.read_bytes()))
+    monkeypatch.setattr(evidence, "LARGE_BYTES", 0)
+
+    assert contradictions(run.folder, sound=True) == contradictions(run.folder) != []
+
+
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_change_is_told_whether_lines_are_known_to_be_sound_or_not(
     change: str, tmp_path: Path

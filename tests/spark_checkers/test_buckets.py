@@ -19,8 +19,8 @@ from harness.history.ranges import bucket_of, bucket_of_part
 from harness.rules import Key
 from spark_checkers.engine import Engine, InlineEngine
 from spark_checkers.judge_history import judge_history
-from spark_checkers.kernel import Shard, parquet_files
-from spark_checkers.sharding import row_count, shards_of_buckets
+from spark_checkers.kernel import Shard, parquet_files, row_count
+from spark_checkers.sharding import shards_of_buckets
 
 BUCKETS = 3
 RULES = [*CATALOGUE.of_profiles(["classic"]).judged()]

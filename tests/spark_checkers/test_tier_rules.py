@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tier_histories import HISTORIES, TIERED, History, of_cases, op
+from tier_histories import HISTORIES, MORE, TIERED, History, of_cases, op
 
 from conformance.catalogue import CATALOGUE, kafka
 from harness.history import history_of
@@ -61,10 +61,12 @@ def test_every_rule_has_a_pair_or_a_judge_of_kafka() -> None:
     assert [one for one in without if everywhere(CATALOGUE[one]) not in BORROWED] == []
 
 
-@pytest.mark.parametrize("rule", sorted(PAIRS))
-def test_a_rule_flags_its_history_and_not_the_nearest(rule: str, tmp_path: Path) -> None:
-    broken, kept = PAIRS[rule]
-
+@pytest.mark.parametrize(
+    ("rule", "broken", "kept"), [*((rule, *PAIRS[rule]) for rule in sorted(PAIRS)), *MORE]
+)
+def test_a_rule_flags_its_history_and_not_the_nearest(
+    rule: str, broken: History, kept: History, tmp_path: Path
+) -> None:
     assert verdict(CATALOGUE[rule], [*TIERED, *broken], tmp_path / "broken") is Verdict.FAIL
     assert verdict(CATALOGUE[rule], [*TIERED, *kept], tmp_path / "kept") is not Verdict.FAIL
 

@@ -139,6 +139,18 @@ def fetch(offset: int, outcome: str = "ok", *, took_ms: int = 0, **answer: Any) 
     return lines
 
 
+def elsewhere(lines: list[Line]) -> list[Line]:
+    """At node 2."""
+    return [line | {"node": 2} for line in lines]
+
+
+def reimaged() -> list[Line]:
+    """A replica loses its disk, and comes back."""
+    fault = {"kind": "fault", "name": "reimage", "target": "broker-1", "assumption": "replica-up"}
+    landed = fault | {"phase": "landed", "evidence": {"disks_emptied": 1}}
+    return [fault | {"phase": "begin"}, landed, fault | {"phase": "end"}]
+
+
 def served(*found: Sequence[Any]) -> Line:
     """What a fetch is answered: records of offset, value, timestamp, epoch."""
     marks = {"high_watermark": 9, "last_stable_offset": 9, "log_start_offset": 0}
@@ -157,6 +169,25 @@ def sent(offset: int, stamp: int) -> list[Line]:
     return op("produce", "ok", asked, error=0, offset=offset)
 
 
+def deletes(before: int) -> list[Line]:
+    """Everything below an offset."""
+    return op("delete_records", "ok", {"offset": before}, error=0, log_start_offset=before)
+
+
+def set_at(now_ms: int) -> History:
+    """A copy of offsets 0 to 3 that names nothing below 2; that was to be deleted at 1,000."""
+    clock = {"kind": "probe", "what": "clock", "rows": [{"now_ms": 990}]}
+    waits = [{**line, "after_ms": 9} for line in fetch(1, **UPTO_2)]
+    copy = records(begun(event_timestamp=now_ms), then(1))
+    return [clock, *waits, *deletes(2), copy, log(start=2), epochs((1, 2, 3))]
+
+
+def kept_here(size: int) -> list[Line]:
+    """The topic t is created, and its disks keep so many bytes."""
+    asked = {"remote.storage.enable": "true", "local.retention.bytes": str(size)}
+    return op("create_topics", "ok", {"value": asked | {"local.retention.ms": "-1"}}, error=0)
+
+
 def epochs(*entries: tuple[int, int, int], segment: str = "a") -> Line:
     """The epochs of a segment with their offsets."""
     rows = [
@@ -167,6 +198,7 @@ def epochs(*entries: tuple[int, int, int], segment: str = "a") -> Line:
 
 
 DONE = records(begun(), then(1))
+UPTO_2 = served((1, "w", 1, 0), (2, "x", 1, 1))
 GONE = records(begun(), then(1), then(2), then(3))
 FAILED, OUT_OF_RANGE, STORAGE, UNSUPPORTED, INVALID, MOVED = -1, 1, 56, 35, 40, 109
 GOOD_DEFAULTS = {
@@ -221,6 +253,10 @@ HISTORIES: dict[str, tuple[History, History]] = {
     "TS-055": (awaits("local", "fail"), awaits("copied", "fail")),
     "TS-056": (awaits("copied", "fail"), awaits("copied", "ok")),
     "TS-057": (awaits("resumed", "fail"), awaits("shipped", "fail")),
+    "TS-058": (
+        [*kept_here(200), *sent(0, 1000), *sent(4, 1000), log()],
+        [*kept_here(100), *sent(0, 1000), *sent(4, 1000), log()],
+    ),
     "TS-060": (
         outage(op("produce", "info", {"send": "a", "acks": -1, "records": [["v", 1]]}, error=7)),
         outage(op("produce", "ok", {"send": "a", "acks": -1, "records": [["v", 1]]}, error=0)),
@@ -271,18 +307,8 @@ HISTORIES: dict[str, tuple[History, History]] = {
     "TS-086": ([records(removal(0), removal(2))], [records(removal(0), removal(1), removal(2))]),
     "TS-087": ([records(removal(0), begun())], [records(begun(), removal(0), then(2))]),
     "TS-088": (
-        [
-            DONE,
-            log(start=2),
-            epochs((0, 0, 1)),
-            *fetch(1, **served((1, "w", 1, 0), (2, "x", 1, 1))),
-        ],
-        [
-            DONE,
-            log(start=2),
-            epochs((1, 2, 3)),
-            *fetch(1, **served((1, "w", 1, 0), (2, "x", 1, 1))),
-        ],
+        [DONE, log(), *fetch(1, **UPTO_2), epochs((1, 2, 3)), *deletes(2), DONE, log(start=2)],
+        [*fetch(1, **UPTO_2), *deletes(2), DONE, log(start=2), epochs((1, 2, 3))],
     ),
     "TS-089": (
         [*sent(0, 1000), *sent(1, 2000), records(begun(end=1), then(1))],
@@ -312,6 +338,30 @@ HISTORIES: dict[str, tuple[History, History]] = {
     "TS-102": (by_hand("created_again", None, [0, 7]), by_hand("created_again", None, [0, 0])),
     "TS-210": (answers(offset=3), answers(offset=4)),
 }
+# The same of rules that look at something else besides.
+MORE: list[tuple[str, History, History]] = [
+    (
+        "TS-061",
+        [*sent(7, 1), *outage(fetch(6, "fail", error=OUT_OF_RANGE))],
+        [*sent(7, 1), *outage(fetch(8, "fail", error=OUT_OF_RANGE))],
+    ),
+    (
+        "TS-061",
+        [*sent(7, 1), *outage(fetch(6, "fail", error=OUT_OF_RANGE))],
+        [*elsewhere(sent(7, 1)), *outage(fetch(6, "fail", error=OUT_OF_RANGE))],
+    ),
+    (
+        "TS-061",
+        [*sent(7, 1), *outage(fetch(6, "fail", error=OUT_OF_RANGE))],
+        [*sent(7, 1), *reimaged(), *outage(fetch(6, "fail", error=OUT_OF_RANGE))],
+    ),
+    ("TS-088", set_at(900), set_at(1100)),
+    (
+        "TS-088",
+        [*sent(1, 9), DONE, log(), epochs((1, 2, 3))],
+        [*sent(1, 9), *deletes(2), DONE, log(start=2), epochs((1, 2, 3))],
+    ),
+]
 
 
 def of_cases(rules: Iterable[Rule]) -> dict[str, tuple[History, History]]:

@@ -155,7 +155,7 @@ def test_a_control_batch_ends_the_transaction_of_its_producer() -> None:
     assert told(one(7)) == InTransactions(any=True, open=True)
     assert told(one(7), one(7, control=True)) == InTransactions(any=True, open=False)
     assert told(one(7), one(8), one(7, control=True)) == InTransactions(any=True, open=True)
-    assert told(one(7, control=True)) == InTransactions(any=False, open=False)
+    assert told(one(7, control=True)) == InTransactions(any=True, open=False)
 
 
 BATCHES = [batch(offset, 0) for offset in range(2, 6)]

@@ -22,7 +22,8 @@ _FOLLOWS = "f = 'fetch_as_follower' AND replica >= 0 AND tiered AND log_start IS
 _MOVED = f"{_FOLLOWS} AND asked_offset >= log_start AND asked_offset < local_start"
 _NONE = "coalesce(records, 0) = 0"
 _REFUSED = "coalesce(error = 'INVALID_CONFIG', FALSE)"
-# What has nothing to do with where a record is; that an offset is in range is TS-005's.
+# What has nothing to do with where a record is. An offset may be out of a replica's range, unless
+# it has shown the log beyond it before.
 _ELSEWHERE = (
     "('NOT_LEADER_OR_FOLLOWER', 'FENCED_LEADER_EPOCH', 'UNKNOWN_LEADER_EPOCH',"
     " 'OFFSET_OUT_OF_RANGE')"
@@ -49,6 +50,7 @@ def in_outages(when: str, holds: str) -> Holds:
             "error",
             "records",
             "took_ms",
+            "shown",
         ),
         words=(
             "while the store is under {fault}",
@@ -58,6 +60,7 @@ def in_outages(when: str, holds: str) -> Holds:
             "after {took_ms} ms",
             "the local part began at {local_before}",
             "later at {local_after}",
+            "it had shown the log up to {shown}",
         ),
     )
 
@@ -268,7 +271,8 @@ RULES = (
         judge=in_outages(
             "f = 'fetch' AND asked_offset >= local_after AND high_watermark > asked_offset"
             " OR f = 'fetch' AND asked_offset >= local_after AND type <> 'ok'"
-            f" AND coalesce(error NOT IN {_ELSEWHERE}, TRUE)",
+            f" AND (coalesce(error NOT IN {_ELSEWHERE}, TRUE)"
+            " OR coalesce(shown > asked_offset, FALSE))",
             "type = 'ok' AND records > 0",
         ),
         hint="a reader that waits for the store holds no thread of others",

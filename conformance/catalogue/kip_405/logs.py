@@ -16,6 +16,7 @@ from conformance.catalogue.kip_405.fragments import (
     tier_rule,
 )
 from conformance.catalogue.kip_405.plug_ins import case_rule
+from harness.rules import Holds
 
 _STALE = "offset_moved_to_tiered_storage"
 METRICS = "Metrics"
@@ -29,6 +30,28 @@ RULES = (
         sentence="A consumer that names another epoch than the leader's is fenced, in any tier.",
         decisions=("C-20",),
         **as_in("KFK-157"),
+    ),
+    tier_rule(
+        id="TS-058",
+        section=RETENTION,
+        lines=(1398,),
+        sentence="What is within local.retention.ms and local.retention.bytes stays on the disk.",
+        decisions=("C-09", "C-16"),
+        judge=Holds(
+            table="local_retention_taken",
+            when="age_ms IS NOT NULL OR local_ms < 0 AND local_bytes IS NOT NULL",
+            holds="coalesce(local_ms >= 0 AND age_ms > local_ms, FALSE)"
+            " OR coalesce(bytes_left >= local_bytes, FALSE)",
+            show=("log_start", "local_start", "age_ms", "local_ms", "bytes_left", "local_bytes"),
+            words=(
+                "of a log from {log_start} on, the disk holds what stands from {local_start} on",
+                "a record below that is {age_ms} ms old at most",
+                "local.retention.ms is {local_ms}",
+                "{bytes_left} bytes are local at most",
+                "local.retention.bytes is {local_bytes}",
+            ),
+        ),
+        hint="segments leave the disk, oldest first, up to the first that is within the limits",
     ),
     case_rule(
         {

@@ -131,10 +131,11 @@ RULES = (
         judge=Holds(
             table="remote_epochs_read",
             when="TRUE",
-            holds="epoch = leader_epoch",
+            holds="epoch IS NOT NULL AND coalesce(epoch = leader_epoch, TRUE)",
             show=("segment_id", "record_offset", "leader_epoch", "epoch"),
             words=(
-                "offset {record_offset} was read with epoch {leader_epoch}",
+                "a record stands at offset {record_offset}",
+                "it was read with epoch {leader_epoch}",
                 "segment {segment_id} says epoch {epoch}",
             ),
         ),

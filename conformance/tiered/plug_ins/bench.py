@@ -245,10 +245,14 @@ async def outcome(asked: Awaitable[object]) -> str:
     return answer.decode() if isinstance(answer, bytes) else "ok"
 
 
-async def played(case: Callable[[B], Awaitable[str]], bench: B) -> str:
+LATE = "broke: TimeoutError"
+PATIENCE_S, AFTERWARDS_S = 20.0, 1.0
+
+
+async def played(case: Callable[[B], Awaitable[str]], bench: B, limit_s: float = PATIENCE_S) -> str:
     """What a case came to; what breaks it is told by its name."""
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(limit_s):
             return await case(bench)
     except Exception as error:  # of whatever kind: the judge says what it is worth
         named = [name for kind, name in _NAMED if isinstance(error, kind)]

@@ -67,7 +67,7 @@ _QUOTE, _COMMA, _COLON, _MINUS, _ZERO, _NINE = 34, 44, 58, 45, 48, 57
 _OPEN, _CLOSE, _CURLY, _BACKSLASH, _NEWLINE, _N = 91, 93, 125, 92, 10, 110
 
 
-def _words(names: tuple[str, ...]) -> tuple[Array, Array]:
+def words(names: tuple[str, ...]) -> tuple[Array, Array]:
     """Words one behind the other, and where each begins; the last bound is the end."""
     ends = np.cumsum([0, *map(len, names)])
     return np.frombuffer("".join(names).encode(), np.uint8), ends.astype(np.int64)
@@ -87,14 +87,14 @@ def _by_spread() -> Array:
     return table
 
 
-_KEY_TEXT, _KEY_BOUNDS = _words(_KEYS)
+_KEY_TEXT, _KEY_BOUNDS = words(_KEYS)
 _KEY_TABLE = _by_spread()
-_TYPE_TEXT, _TYPE_BOUNDS = _words(TYPES)
-_REQUEST_TEXT, _REQUEST_BOUNDS = _words(REQUESTS)
+_TYPE_TEXT, _TYPE_BOUNDS = words(TYPES)
+_REQUEST_TEXT, _REQUEST_BOUNDS = words(REQUESTS)
 
 
 @part
-def _same(data: Array, at: int, text: Array, start: int, end: int) -> bool:
+def same(data: Array, at: int, text: Array, start: int, end: int) -> bool:
     n = 0
     while start + n < end and data[at + n] == text[start + n]:
         n += 1
@@ -204,14 +204,14 @@ def _records(
 
 
 @part
-def _word(data: Array, at: int, text: Array, bounds: Array) -> tuple[int, int]:
+def word(data: Array, at: int, text: Array, bounds: Array) -> tuple[int, int]:
     """Which of some words stands there as a string, and where that ends; -1 if none."""
     if data[at] != _QUOTE:
         return 0, -1
     for which in range(len(bounds) - 1):
         end = at + 1 + bounds[which + 1] - bounds[which]
-        same = _same(data, at + 1, text, bounds[which], bounds[which + 1])
-        if same and data[end] == _QUOTE:
+        found = same(data, at + 1, text, bounds[which], bounds[which + 1])
+        if found and data[end] == _QUOTE:
             return which, end + 1
     return 0, -1
 
@@ -231,7 +231,7 @@ def _key(data: Array, at: int) -> tuple[int, int]:
     field = _KEY_TABLE[spread % _TABLE_SIZE]
     if field < 0 or _KEY_BOUNDS[field + 1] - _KEY_BOUNDS[field] != at - start:
         return 0, -1
-    if not _same(data, start, _KEY_TEXT, _KEY_BOUNDS[field], _KEY_BOUNDS[field + 1]):
+    if not same(data, start, _KEY_TEXT, _KEY_BOUNDS[field], _KEY_BOUNDS[field + 1]):
         return 0, -1
     return field, at + 2
 
@@ -281,7 +281,7 @@ def _line(
     numbers, texts, listed = line
     has, first, type_, request = np.int64(1), held, -1, -1
     listed[1] = NO_LIST
-    if not _same(data, at, _OPENING, 0, len(_OPENING)):
+    if not same(data, at, _OPENING, 0, len(_OPENING)):
         return 0, type_, request, first
     numbers[0], at = _number(data, at + len(_OPENING))
     if at < 0 or numbers[0] < 0:
@@ -292,9 +292,9 @@ def _line(
             return 0, type_, request, first
         has |= np.int64(1) << field
         if field == _TYPE:
-            type_, at = _word(data, at, _TYPE_TEXT, _TYPE_BOUNDS)
+            type_, at = word(data, at, _TYPE_TEXT, _TYPE_BOUNDS)
         elif field == _F:
-            request, at = _word(data, at, _REQUEST_TEXT, _REQUEST_BOUNDS)
+            request, at = word(data, at, _REQUEST_TEXT, _REQUEST_BOUNDS)
         elif field == _RECORDS:
             listed[0] = held
             held, at = _records(data, at, type_, request, held, records)
