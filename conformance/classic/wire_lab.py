@@ -40,7 +40,7 @@ from reference_impl.ports import Address
 
 SEED = 1
 RACKS = ("a", "b", "c")
-AT_ONCE = 4
+OTHERS = 3
 MOST_LATE = 2  # sequences of a family that did not end in time
 Versions = Mapping[int, tuple[int, int]]
 
@@ -163,9 +163,12 @@ class _Players:
         """All that fit, then a look at the nodes."""
         fitting = await self._fitting(recordings)
         together = [one for one in fitting if self._beside_others(one)]
-        waiting = iter(together)
-        players = 1 if self.on.world == "sim" else AT_ONCE
-        await asyncio.gather(*(self._player(f"wire-{n}", waiting) for n in range(players)))
+        queues = [iter(together)]
+        if self.on.world != "sim":
+            one_by_one = iter([one for one in together if _verified(one)])
+            queues = [one_by_one, *[iter([one for one in together if not _verified(one)])] * OTHERS]
+        players = (self._player(f"wire-{n}", waiting) for n, waiting in enumerate(queues))
+        await asyncio.gather(*players)
         await self._player("wire-0", iter([one for one in fitting if one not in together]))
         if "nodes" in self.on.probes:
             self.on.recorder.probe("nodes", await self.on.probe("nodes"))
@@ -224,6 +227,16 @@ class _Players:
             alone=self.on.brokers[0] if alone else None,
             configs=CONFIGS if self.found else {},
         )
+
+
+def _verified(recording: Recording) -> bool:
+    """Whether a coordinator is asked about its producers. Apache Kafka 4.3.1 asks about several of
+    them at once, and tells each what the version of the first may be told."""
+    return any(
+        step.api == "txn_offset_commit" or step.fields.get("transactional_id") is not None
+        for step in recording.sequence.steps
+        if step.api in ("produce", "txn_offset_commit")
+    )
 
 
 def _family(recording: Recording) -> str:

@@ -28,9 +28,9 @@ _FIRST_OF_MANY = 4
 _MESSAGES = {
     ErrorCode.none: "NONE",
     ErrorCode.coordinator_not_available: "The coordinator is not available.",
-    ErrorCode.invalid_request: "This most likely occurs because of a request being malformed by the "
-    "client library or the message was sent to an incompatible broker. See the broker logs for more "
-    "details.",
+    ErrorCode.invalid_request: "This most likely occurs because of a request being malformed by the"
+    " client library or the message was sent to an incompatible broker. See the broker logs for"
+    " more details.",
 }
 
 

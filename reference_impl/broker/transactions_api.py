@@ -217,19 +217,18 @@ async def write_txn_markers(
     pending: list[tuple[int, Partition, Pending]] = []
     for one in request.markers:
         told = results.setdefault(one.producer_id, {})
-        for topic in one.topics:
-            for index in topic.partition_indexes:
-                place = (topic.name, index)
-                try:
-                    partition = await node.partitions.find(topic.name, index)
-                    if not partition.is_here:
-                        raise KafkaError(ErrorCode.unknown_topic_or_partition)
-                    if one.producer_id == NO_PRODUCER or one.producer_epoch == NO_EPOCH:
-                        return _no_marker(request)
-                    made = await _append_marker(node, partition, one)
-                    pending.append((one.producer_id, place, made))
-                except KafkaError as error:
-                    told[place] = error.code
+        places = [(topic.name, index) for topic in one.topics for index in topic.partition_indexes]
+        for place in dict.fromkeys(places):
+            try:
+                partition = await node.partitions.find(*place)
+                if not partition.is_here:
+                    raise KafkaError(ErrorCode.unknown_topic_or_partition)
+                if one.producer_id == NO_PRODUCER or one.producer_epoch == NO_EPOCH:
+                    return _no_marker(request)
+                made = await _append_marker(node, partition, one)
+                pending.append((one.producer_id, place, made))
+            except KafkaError as error:
+                told[place] = error.code
     timeout_s = node.layers.number("request.timeout.ms") / 1000
     ended = await acknowledged([made for _, _, made in pending], timeout_s=timeout_s)
     for (producer_id, place, _), one_ended in zip(pending, ended, strict=True):
@@ -240,7 +239,7 @@ async def write_txn_markers(
 async def _append_marker(
     node: Node, partition: LogicalPartition, one: WriteTxnMarkersRequest.WritableTxnMarker
 ) -> Pending:
-    if one.transaction_version == _NO_VERSION:
+    if one.transaction_version == _NO_VERSION and one.producer_id > NO_PRODUCER:
         raise KafkaError(ErrorCode.unknown_server_error)
     producer = ProducerIdEpoch(one.producer_id, one.producer_epoch)
     marker = EndMarker(one.transaction_result, one.coordinator_epoch)

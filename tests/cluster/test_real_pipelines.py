@@ -14,8 +14,6 @@ from confluent_kafka import (
     TopicPartition,
 )
 from confluent_kafka.admin import AdminClient, NewTopic
-from kafka import KafkaConsumer  # type: ignore[import-untyped]
-from kafka.errors import IncompatibleBrokerVersion  # type: ignore[import-untyped]
 
 from harness.deployments.plan import broker_name
 from harness.deployments.process_cluster import ProcessCluster
@@ -86,33 +84,6 @@ def offsets_coordinator(cluster: ProcessCluster, group: str) -> int:
     placed = admin.list_topics("__consumer_offsets", timeout=PATIENCE_S)
     partitions = placed.topics["__consumer_offsets"].partitions
     return int(partitions[coordinated_by(group, len(partitions))].leader)
-
-
-def test_a_client_that_subscribes_is_told_at_once_that_groups_have_no_members(
-    cluster: ProcessCluster,
-) -> None:
-    """Until they have; a client that assigns itself partitions needs none."""
-    plain = Producer({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
-    plain.produce("subscribed", b"v")
-    assert plain.flush(PATIENCE_S) == 0
-    began = time.monotonic()
-
-    reader = consumer(cluster.bootstrap, "subscribers")
-    reader.subscribe(["subscribed"])
-    while (message := reader.poll(1)) is None:
-        assert time.monotonic() - began < PATIENCE_S
-    error = message.error()
-    assert error is not None
-    assert (error.name(), "JoinGroup" in error.str()) == ("_UNSUPPORTED_FEATURE", True)
-    reader.close()
-
-    other = KafkaConsumer(
-        "subscribed", bootstrap_servers=cluster.bootstrap.split(","), group_id="others"
-    )
-    with pytest.raises(IncompatibleBrokerVersion, match="JoinGroup"):
-        other.poll(timeout_ms=1000 * PATIENCE_S)
-    other.close(autocommit=False)
-    assert time.monotonic() - began < PATIENCE_S
 
 
 def test_a_pipeline_with_aborts_and_a_killed_coordinator_is_exactly_once(

@@ -229,7 +229,8 @@ class ContainerKafka:
         if name == CONTROLLER:
             properties[TIERING] = "true"
         else:
-            properties |= tiered(Path(REMOTE), Path(JARS), copies="3", listener="REPLICATION")
+            copies = str(min(3, len(self.plan.names)))
+            properties |= tiered(Path(REMOTE), Path(JARS), copies=copies, listener="REPLICATION")
         program = Program(
             image=self._image,
             environment={

@@ -226,7 +226,8 @@ class IsolatedKafka:
         )
         rack = self.plan.rack(number)
         racks = {"broker.rack": rack} if rack else {}
-        store = tiered(self.remote, jars_folder(), copies="3", listener="REPLICATION")
+        copies = str(min(3, len(self.plan.names)))
+        store = tiered(self.remote, jars_folder(), copies=copies, listener="REPLICATION")
         return {**found, **racks, **store, **self.plan.properties}
 
 

@@ -41,6 +41,7 @@ BY_ID = 13
 VERSIONS = (3, 10, 11, 12, 13)
 EARLIEST, LATEST, LARGEST = -2, -1, -3
 LAST_SEQUENCE = 2**31 - 1
+UNKNOWN_CODEC = batch("x", patch={"attributes": 5})
 
 
 def _gone() -> Step:
@@ -216,8 +217,22 @@ LOGS = (
         *(marked(marker(bumps=one), version=2) for one in (-1, -2, 0, 1, 127)),
         marked(marker({"a": [0, 7], "nowhere": [0]}, bumps=-1), version=2),
         marked(marker(coordinator=-5, bumps=-1), version=2),
+        marked(marker(pid=-6, epoch=-2, coordinator=-5, bumps=-1), version=2),
         describe_producers(0),
         read(),
+    ),
+    story(
+        "markers_named_twice",
+        "a partition that a marker names twice has one of them",
+        made("a", partitions=2),
+        *begun(),
+        added({"a": [0, 1]}),
+        sent(within(0, "x")),
+        marked(marker({"a": [0, 0]})),
+        *list_offsets(LATEST),
+        marked(marker({"a": [7, 7]})),
+        marked(marker({"a": [1]}), marker({"a": [1]}, commit=False)),
+        *list_offsets(LATEST, partition=1),
     ),
     story(
         "sequence_numbers_wrap",
@@ -270,6 +285,66 @@ LOGS = (
         read(fetched(0, 1)),
         *committed(),
         read(fetched(0, 1)),
+    ),
+    story(
+        "offsets_for_no_consumers",
+        "only a consumer has an isolation level",
+        made("a"),
+        *begun(),
+        added(),
+        sent(within(0, "x", "y")),
+        *(
+            Step(
+                api="list_offsets",
+                version=version,
+                fields={
+                    "replica_id": replica,
+                    "isolation_level": 1,
+                    "topics": [
+                        {
+                            "name": "$topic:a",
+                            "partitions": [{"partition_index": 0, "timestamp": timestamp}],
+                        }
+                    ],
+                },
+            )
+            for version in (2, 8)
+            for replica in (-1, -2, -7, 5)
+            for timestamp in ((LATEST, LARGEST) if version > 7 else (LATEST,))
+        ),
+    ),
+    *(
+        story(
+            f"codec_among_others_v{version}",
+            "old versions stumble over a codec that there is not, before anything is written",
+            made("a", partitions=2),
+            *begun(),
+            added({"a": [0, 1]}),
+            _to(version, ("a", 0, UNKNOWN_CODEC), ("a", 1, batch("plain")), tid=None),
+            _to(version, ("a", 0, batch("plain")), ("a", 1, UNKNOWN_CODEC), tid=None),
+            _to(version, ("a", 0, within(0, "x")), ("a", 1, UNKNOWN_CODEC)),
+            _to(version, ("a", 7, batch("plain")), ("a", 1, UNKNOWN_CODEC), tid=None),
+            _to(version, ("a", 7, UNKNOWN_CODEC), ("a", 1, batch("plain")), tid=None),
+            *(step for one in (0, 1) for step in list_offsets(LATEST, partition=one)),
+        )
+        for version in (3, 6, 7)
+    ),
+    story(
+        "markers_of_no_producer",
+        "a marker of a negative producer id, −1 left out, is written whatever it says",
+        made("a", partitions=2),
+        *(
+            marked(
+                marker({"a": [partition]}, pid=pid, epoch=epoch, coordinator=of, bumps=bumps),
+                version=2,
+            )
+            for partition, pid in ((0, -2), (1, -(2**63)))
+            for epoch in (5, 0, -2)
+            for of in (4, -3)
+            for bumps in (0, 2)
+        ),
+        describe_producers(0, 1),
+        *list_offsets(LATEST),
     ),
     story(
         "levels_that_are_none",
