@@ -41,6 +41,7 @@ LONG_ROWS = (
     "transactions",
     "tiered",
     "tiered-kafka",
+    "tiered-rebuild",
     "faults",
 )
 """Rows that take so long, or need so much, that they are measured only when they are named."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import bench
-from harness.cli.benches import broker, broker_3, kafka, tiered
+from harness.cli.benches import broker, broker_3, kafka, tiered, tiered_rebuild
 from harness.cli.benches.measured import Measured
 from harness.cli.benches.traffic import Load
 from harness.deployments.apache_kafka.jars import KafkaUnavailable
@@ -49,6 +49,15 @@ def test_a_remote_tier_is_measured_against_its_store(tmp_path: Path) -> None:
         for what in ("copy to", "read from")
     ] + ["produce with tiering", "read locally with tiering", "read remotely while producing"]
     assert all(row.ratio > 0 for row in rows)
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_an_emptied_follower_fetches_little_of_what_is_tiered(tmp_path: Path) -> None:
+    fetched, lasted = tiered_rebuild.measure(tmp_path, Load(messages=20_000))
+
+    assert 0 < fetched.ratio < 1
+    assert lasted.ratio > 0
 
 
 @pytest.mark.foreign

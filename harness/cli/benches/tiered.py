@@ -102,18 +102,18 @@ def _while_tiering(folder: Path, load: Load) -> Iterator[Measured]:
         for number, tiered in enumerate((True, False, True)):  # the first does not count
             topic = f"{TOPIC}-{number}"
             _create(admin, topic, tiered=tiered)
-            sent_s = timed(_sending(at, topic, load).run)
+            sent_s = timed(sending(at, topic, load).run)
             rates["produce with tiering", tiered] = load.mib / sent_s
             rates["read locally with tiering", tiered] = load.mib / _read_s(at, topic, load)
         tiered_topic = topic
         _configure(admin, "local.retention.bytes", "1", tiered_topic)
         disk = cluster.data_folder(broker_name(1))
-        _until(lambda: len(_local(disk, tiered_topic)) == 1)
+        until(lambda: len(local_segments(disk, tiered_topic)) == 1)
         _read_s(at, tiered_topic, load)
         busy = "read remotely while producing"
         rates[busy, False] = load.mib / _read_s(at, tiered_topic, load)
         _create(admin, "beside", tiered=True)
-        producing = threading.Thread(target=_sending(at, "beside", load).run)
+        producing = threading.Thread(target=sending(at, "beside", load).run)
         producing.start()
         rates[busy, True] = load.mib / _read_s(at, tiered_topic, load)
         producing.join()
@@ -137,17 +137,17 @@ def moved_there_and_back(side: Side, load: Load) -> Moved:
     """Fill a log, have it copied, empty the disk, read all of it."""
     admin = AdminClient({"bootstrap.servers": side.bootstrap, "log_level": 2})
     _create(admin, TOPIC, tiered=False)
-    _sending(side.bootstrap, TOPIC, load).run()
-    finished = len(_local(side.disk)) - 1
+    sending(side.bootstrap, TOPIC, load).run()
+    finished = len(local_segments(side.disk)) - 1
 
     def copied() -> None:
         _configure(admin, "remote.storage.enable", "true")
-        _until(lambda: len(side.segments()) >= finished)
+        until(lambda: len(side.segments()) >= finished)
 
     copying_s = timed(copied)
     objects = side.segments()
     _configure(admin, "local.retention.bytes", "1")
-    _until(lambda: len(_local(side.disk)) == 1)
+    until(lambda: len(local_segments(side.disk)) == 1)
     metadata = side.disk.glob("**/__remote_log_metadata-0/*.log")
     return Moved(
         copying_s=copying_s,
@@ -165,7 +165,8 @@ def _read_s(bootstrap: str, topic: str, load: Load) -> float:
         reading.end()
 
 
-def _sending(bootstrap: str, topic: str, load: Load) -> Sending:
+def sending(bootstrap: str, topic: str, load: Load) -> Sending:
+    """All messages of a load, in large batches."""
     return Sending(bootstrap, topic, messages=load.messages, batch_bytes=1_000_000, acks="1")
 
 
@@ -183,7 +184,7 @@ def _configure(admin: AdminClient, name: str, value: str, topic: str = TOPIC) ->
         changed.result(PATIENCE_S)
 
 
-def _until(reached: Callable[[], bool]) -> None:
+def until(reached: Callable[[], bool]) -> None:
     """Look until it is so; a sentence if it takes too long."""
     deadline = time.monotonic() + PATIENCE_S
     while not reached():
@@ -192,7 +193,8 @@ def _until(reached: Callable[[], bool]) -> None:
         time.sleep(LOOKS_S)
 
 
-def _local(disk: Path, topic: str = TOPIC) -> list[Path]:
+def local_segments(disk: Path, topic: str = TOPIC) -> list[Path]:
+    """The segments of a log on the disk of a broker."""
     return list(disk.glob(f"**/{topic}-0/*.log"))
 
 
