@@ -134,7 +134,10 @@ def test_a_cluster_that_is_gone_is_said_in_a_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_executor_that_is_killed_changes_no_verdict(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "appears", ["*.part", "fault_windows.parquet"], ids=["laying out", "judging"]
+)
+def test_an_executor_that_is_killed_changes_no_verdict(appears: str, tmp_path: Path) -> None:
     history, scratch = recorded(tmp_path / "run", 300_000), tmp_path / "scratch"
     scratch.mkdir()
     with (
@@ -146,9 +149,10 @@ def test_an_executor_that_is_killed_changes_no_verdict(tmp_path: Path) -> None:
             env=os.environ | {"TMPDIR": str(scratch), "JAVA_HOME": str(java_home_for_spark())},
         ) as check,
     ):
-        while not [*scratch.rglob("*.part")] and check.poll() is None:
+        while not [*scratch.rglob(appears)] and check.poll() is None:
             time.sleep(0.002)
         killed = executors_in(tmp_path / "work")
+        assert check.poll() is None
         os.kill(killed[0], signal.SIGKILL)
         there = json.loads(check.communicate(timeout=COMMAND_S)[0])
     here = python("-m", "harness.cli", "check", history, "--engine", "inline", "--json")
