@@ -36,6 +36,7 @@ BOUNDS, RETENTION, EXPIRY, NEAREST = "bounds", "retention", "expiry", "racks"
 OF_RETENTION = ("KFK-163", "KFK-164")
 OF_EXPIRY = ("KFK-155",)
 OF_RACKS = ("KFK-190", "KFK-191")
+OF_STOPS = ("KFK-172",)
 
 
 def plan_of(mutants: tuple[str, ...] = ()) -> DeploymentPlan:
@@ -45,7 +46,7 @@ def plan_of(mutants: tuple[str, ...] = ()) -> DeploymentPlan:
 
 def planned_parts() -> tuple[Part, ...]:
     """All of it, and what needs levers, or settings of a cluster that the lab has started."""
-    elsewhere = (*OF_RETENTION, *OF_EXPIRY, *OF_RACKS)
+    elsewhere = (*OF_RETENTION, *OF_EXPIRY, *OF_RACKS, *OF_STOPS)
     bounds = tuple(rule.id for rule in edges.RULES if rule.id not in elsewhere)
     return (
         Part(name=part_name(BOUNDS), profile=PROFILE, rules=bounds, required=False),
@@ -56,7 +57,7 @@ def planned_parts() -> tuple[Part, ...]:
             Part(
                 name=part_name(fault),
                 profile=PROFILE,
-                rules=(),
+                rules=OF_STOPS if fault == ALONE else (),
                 faults=(strike.fault,),
                 required=False,
                 promised=False,

@@ -27,7 +27,7 @@ def test_a_sound_cluster_keeps_every_rule_of_the_edges(tmp_path: Path) -> None:
         tmp_path / "run", run="1", sut="reference", world="sim", profiles=["classic"], seed=1
     )
     given = StageRun(run=run, world="sim", seed=1, sut=reference_sut())
-    record_edges(given, faults=("lag",))
+    record_edges(given, faults=("lag", "alone"))
     run.seal()
 
     rules = CATALOGUE.of_profiles(("classic",)).played()

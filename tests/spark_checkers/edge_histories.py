@@ -425,7 +425,8 @@ WORDS: dict[str, str] = {
         "another replica 0 times; it serves 3 times"
     ),
     "KFK-172": (
-        "op 0: records below 5 were deleted; after a stop in good order node 1 names the log start 4"
+        "op 0: records below 5 were deleted; after a stop in good order node 1 names the log "
+        "start 4"
     ),
     "KFK-166": ("op 0: node 1 answers an append with acks=1 with NOT_ENOUGH_REPLICAS"),
 }
