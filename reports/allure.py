@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +22,7 @@ from typing import Any
 
 from harness.history.frames import open_run
 from harness.history.run import HISTORY_FILE
-from harness.rules import Judged, Level, Verdict
+from harness.rules import Conclusion, Judged, Level, Verdict
 from reports.measures.around import Slice, slices_around
 from reports.measures.lines import Event, lines_at
 from reports.pictured import surroundings_of
@@ -48,12 +48,17 @@ CATEGORIES = (
 SHOWN_FINDINGS = 3
 
 
-def results(view: RunView) -> Iterator[tuple[str, str]]:
-    """The files of a run for a folder of Allure results: name and content."""
+def results(view: RunView, round_: int | None = None) -> Iterator[tuple[str, str]]:
+    """The files of a run for a folder of Allure results: name and content.
+
+    `round_` says which round of its night it is: nights draw other seeds, and the trend of a
+    campaign goes from round to round.
+    """
     yield "categories.json", json.dumps(CATEGORIES, indent=1)
     near = _near_findings(view)
+    parameters = list(_parameters(view.conclusion, round_))
     for judged in view.conclusion.judgement.judged:
-        yield from _result(view, near, judged)
+        yield from _result(view, near, judged, parameters)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +78,9 @@ def _near_findings(view: RunView) -> _Near:
     return _Near(slices=slices, events=lines_at(view.folder / HISTORY_FILE, every))
 
 
-def _result(view: RunView, near: _Near, judged: Judged) -> Iterator[tuple[str, str]]:
+def _result(
+    view: RunView, near: _Near, judged: Judged, parameters: Sequence[dict[str, Any]]
+) -> Iterator[tuple[str, str]]:
     header = view.conclusion.header
     rule = judged.rule
     identity = f"{header.get('sut')} {header.get('world')} {_campaign(header)} {rule.id}"
@@ -104,7 +111,7 @@ def _result(view: RunView, near: _Near, judged: Judged) -> Iterator[tuple[str, s
             {"name": "parentSuite", "value": f"{header.get('sut')} {header.get('sut_version')}"},
         ],
         "links": [{"type": "design", "name": citation(rule), "url": _design(view, judged)}],
-        "parameters": list(_parameters(view, judged)),
+        "parameters": [*parameters, _came_of_it("exercised", judged.result.exercised)],
         "attachments": attachments,
     }
     yield f"{ident}-result.json", json.dumps(_plain(document), ensure_ascii=False)
@@ -115,21 +122,24 @@ def _campaign(header: Mapping[str, Any]) -> str:
     return Path(str(asked.get("campaign") or "")).stem if isinstance(asked, Mapping) else ""
 
 
-def _parameters(view: RunView, judged: Judged) -> Iterator[dict[str, Any]]:
+def _parameters(conclusion: Conclusion, round_: int | None) -> Iterator[dict[str, Any]]:
     """What was asked tells results apart; what only came of it leaves the trend whole."""
-    header = view.conclusion.header
+    header = conclusion.header
+    seed = ("seed", header.get("seed"))
     asked = (
         ("world", header.get("world")),
         ("campaign", _campaign(header) or "none"),
-        ("seed", header.get("seed")),
-        ("mutants", ", ".join(view.conclusion.plan.mutants) or "none"),
+        seed if round_ is None else ("round", round_),
+        ("mutants", ", ".join(conclusion.plan.mutants) or "none"),
     )
     yield from ({"name": name, "value": str(value)} for name, value in asked)
-    came = (
-        ("system", f"{header.get('sut')} {header.get('sut_version')}"),
-        ("exercised", judged.result.exercised),
-    )
-    yield from ({"name": name, "value": str(value), "excluded": True} for name, value in came)
+    if round_ is not None:
+        yield _came_of_it(*seed)
+    yield _came_of_it("system", f"{header.get('sut')} {header.get('sut_version')}")
+
+
+def _came_of_it(name: str, value: object) -> dict[str, Any]:
+    return {"name": name, "value": str(value), "excluded": True}
 
 
 def _labels(judged: Judged) -> Iterator[dict[str, str]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -64,15 +65,17 @@ def judge(
         engine.load(name, made[name])
     plan, lacks = _plan_of(engine, header, catalogue)
     rules = [rule for rule in catalogue if rule.id in plan.rules]
-    judgement = judge_history(
-        history, made, rules, engine, reference=plan.reference, progress=progress
-    )
+    with ThreadPoolExecutor(1) as beside:
+        evidence = beside.submit(contradictions, folder, sound=not history.problems)
+        judgement = judge_history(
+            history, made, rules, engine, reference=plan.reference, progress=progress
+        )
+        progress("holding the history against its shards")
+        tampered = evidence.result()
     judgement = placed_in_time(engine, judgement, made)
     ended = (history.footer or {}).get("ended")
     conclusion = _concluded(engine, judgement, plan, lacks, header, ended, catalogue)
     conclusion = replace(conclusion, operations=sum(map(row_count, parquet_files(made["ops"]))))
-    progress("holding the history against its shards")
-    tampered = contradictions(folder, sound=not history.problems)
     return conclusion.tampered_with(tampered) if tampered else conclusion
 
 

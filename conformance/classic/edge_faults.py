@@ -14,6 +14,7 @@ from types import MappingProxyType
 from conformance.classic.edge_topics import (
     AGED,
     EDGES,
+    LONE,
     RESUMED,
     SMALL_MS,
     STAMPS,
@@ -21,10 +22,11 @@ from conformance.classic.edge_topics import (
     edge,
     step,
 )
-from harness.steps.step import NEMESIS, Step
+from harness.steps.step import LAB, NEMESIS, Step
 from nemesis.schedule import Strike
 
 Played = Callable[[random.Random, Step], Iterator[Step]]
+ALONE = "alone"
 FIRST = "broker-1"  # which does not lead the last of three partitions
 BEHIND = "followers of turns-0 <-> leader of turns-0"
 FAULTS: Mapping[str, Strike] = MappingProxyType(
@@ -33,6 +35,7 @@ FAULTS: Mapping[str, Strike] = MappingProxyType(
         "diverge": Strike("cut", BEHIND),
         "fall": Strike("kill", "leader of turns-0"),
         "restart": Strike("restart", "leader of turns-1"),
+        ALONE: Strike("restart", f"leader of {LONE}-0"),
         "kill": Strike("kill", "leader of stamps-0"),
         "lose-power": Strike("lose-power", "leader of stamps-1"),
         "all-fall": Strike("kill", "all brokers"),
@@ -187,6 +190,34 @@ def _all_fall(chance: random.Random, lasting: Step) -> Iterator[Step]:
     yield edge("search", log=f"{STAMPS}-*")
 
 
+def _alone(chance: random.Random, lasting: Step) -> Iterator[Step]:
+    """A log that one broker has, which stops in good order: its own disk tells what it is after.
+
+    Records were deleted, and producers at work, just before.
+    """
+    log = f"{LONE}-0"
+    yield edge("create", topic=LONE, partitions=1, configs=f"segment.ms={SMALL_MS}", factor=1)
+    yield edge("settle")
+    apart = " ".join(str(2 * SMALL_MS * one) for one in range(4))
+    for deleted in ("middle", "-1"):
+        for producer in (EARLY, STEADY):
+            yield edge("next", log=log, producer=producer, count=2)
+        yield edge("write", log=log, batches=f"{apart} 0,0,0 1,0,1")
+        yield edge("next", log=log, producer=LATE)
+        yield edge("delete", log=log, at=deleted)
+        yield _strike(ALONE)
+        yield _end(ALONE)
+        yield step(LAB, "converge")
+        yield edge("settle")
+        yield edge("read", log=log, most=2)
+        yield edge("epochs", log=log)
+        yield edge("search", log=log)
+        for producer in (EARLY, STEADY, LATE):
+            yield edge("again", log=log, producer=producer)
+            yield edge("next", log=log, producer=producer, skip=1)
+            yield edge("next", log=log, producer=producer)
+
+
 def _tear(chance: random.Random, lasting: Step) -> Iterator[Step]:
     """A follower loses power, and segments behind which there are others were never synced."""
     bad = FAULTS["tear-off"]
@@ -215,6 +246,7 @@ PLAYED: Mapping[str, Played] = MappingProxyType(
         "lose-power": _down("lose-power", STAMPS, f"{STAMPS}-1"),
         "all-fall": _all_fall,
         "tear": _tear,
+        ALONE: _alone,
     }
 )
 NEEDS: Mapping[str, str] = MappingProxyType({"diverge": "fall", "tear": "tear-off"})

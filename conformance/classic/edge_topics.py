@@ -11,6 +11,7 @@ from harness.steps.step import Step
 
 EDGES = "edges"  # the stage and its first topic
 TURNS, STAMPS, AGED, BULKY, RESUMED = "turns", "stamps", "aged", "bulky", "resumed"
+LONE = "lone"  # which one broker has alone
 INDEXED, HEAVY, FLEETING, NOTHING = "indexed", "heavy", "fleeting", "nothing"
 
 HOUR_MS = 3_600_000  # longer than any run: what is younger stays for all of it

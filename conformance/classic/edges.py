@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from conformance.catalogue.kafka import edges
 from conformance.classic import edge_situations as situations
-from conformance.classic.edge_faults import FAULTS, NEEDS, PLAYED, part_name, resumed
+from conformance.classic.edge_faults import ALONE, FAULTS, NEEDS, PLAYED, part_name, resumed
 from conformance.classic.edge_topics import (
     EDGES,
     RACKS,
@@ -96,8 +96,11 @@ def edge_steps(
             *situations.expiry(bound_ms),
         ]
     lasting = step(LAB, "wait", ms=int(1000 * lasts_s / pace))
-    order = [one for one in faults if one in PLAYED and NEEDS.get(one, one) in faults]
+    others = [one for one in faults if one != ALONE]
+    order = [one for one in others if one in PLAYED and NEEDS.get(one, one) in others]
     chance.shuffle(order)
+    if ALONE in faults:  # after any loss of power, which would take records that no other has
+        order.append(ALONE)
     for fault in order:
         told += [step(LAB, "nodes"), *PLAYED[fault](chance, lasting), *_recovers()]
     return [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+from conformance.classic.edge_topics import LONE
 from conformance.classic.edges import (
     BOUNDS,
     EDGES,
@@ -63,7 +64,7 @@ def record_edges(given: StageRun, faults: Sequence[str] = tuple(FAULTS)) -> Stag
             skipped |= dict.fromkeys((RETENTION, EXPIRY, NEAREST), NOT_STARTED)
         chance = random.Random(f"{seed}/edges/targets")
         play_steps(
-            on, sut, steps, topics=[EDGES, *TOPICS, *RETAINED], bound_s=bound_s, chance=chance
+            on, sut, steps, topics=[EDGES, *TOPICS, *RETAINED, LONE], bound_s=bound_s, chance=chance
         )
         return StagePlayed(
             brokers=on.known,

@@ -65,7 +65,20 @@ def _snapshots_are_enough(segment_end_offset: int, known_up_to: int) -> bool:
     return known_up_to == 0 and segment_end_offset > known_up_to
 
 
+def _begins_with_its_first_segment(
+    written_down: int, first_base_offset: int, first_epoch_start: int | None, elsewhere: bool
+) -> object:
+    return original("recovered-log-start")(0, first_base_offset, first_epoch_start, elsewhere)
+
+
 MUTANTS = (
+    Mutant(
+        name="begins-with-its-first-segment",
+        decision="recovered-log-start",
+        replace=_begins_with_its_first_segment,
+        rules=("KFK-172",),
+        why="where a log begins is not read again when its broker starts",
+    ),
     Mutant(
         name="oldest-batch-is-meant",
         decision="find-duplicate",

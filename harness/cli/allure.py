@@ -39,10 +39,10 @@ _THIRD_PARTY = re.compile(
 )
 
 
-def write_results(view: RunView, folder: Path = RUN_RESULTS) -> int:
-    """Add the results of a run to a folder; how many files it took."""
+def write_results(view: RunView, folder: Path = RUN_RESULTS, round_: int | None = None) -> int:
+    """Add the results of a run, or of a round of a night, to a folder; how many files it took."""
     folder.mkdir(parents=True, exist_ok=True)
-    files = dict(results(view))
+    files = dict(results(view, round_))
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8", errors="backslashreplace")
     return len(files)

@@ -13,6 +13,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from harness.cli.hashes import VERDICT_FILE
 from harness.cli.progress import Stage, plural
 from harness.cli.runs import RUNS
 from harness.errors import LabError, Stopped, UsageError
+from harness.history.errors import HistoryError
 from harness.history.files import read_object
 from harness.rules import Verdict
 from reports.night import Night, NightRun, junit, summary
@@ -231,6 +233,13 @@ class _Night:
         if options.as_json:
             print(json.dumps(told))
         return code
+
+
+def first_seed(night: Path) -> int | None:
+    """The seed of the first round of a night, if it is still told."""
+    with suppress(HistoryError, OSError, KeyError, TypeError, ValueError):
+        return int(read_object(night / ASKED)["seed"])
+    return None
 
 
 def _rounds(files: Sequence[Path], seed: int) -> Iterator[tuple[Path, int]]:

@@ -103,13 +103,16 @@ def _files(folder: Path, conclusion: Conclusion, wanted: Wanted, designs: Design
 def _night_in_allure(runs: list[Path], wanted: Wanted) -> int:
     """Every run of a night in one site."""
     from harness.cli import allure
+    from harness.cli.night import first_seed
 
     stage = Stage(sys.stderr)
     designs = designs_at(wanted.designs, load_line_map(LINE_MAP, CATALOGUE))
+    first = first_seed(runs[0].parent)
     for folder in runs:
         conclusion = judge_folder(folder, stage)
+        round_ = None if first is None else int(conclusion.header["seed"]) - first + 1
         with hiding(secrets_of(conclusion.header)):
-            allure.write_results(view_of(folder, conclusion, designs))
+            allure.write_results(view_of(folder, conclusion, designs), round_=round_)
     print(f"allure     {allure.generate()}", file=sys.stderr)
     return 0
 

@@ -15,18 +15,19 @@ import shutil
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO, Final, Protocol, TypeVar
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .errors import HistoryUnreadable
 from .files import open_regular
 from .history import History, Pass
 from .lines import MAX_LINE_BYTES, Event, LineFeed, decode
+from .other_lines import OtherLines
 from .problems import Problem, ProblemLog
 from .range_lines import fingerprint
 from .ranges import (
@@ -35,14 +36,15 @@ from .ranges import (
     JoinedRange,
     LayOut,
     Range,
+    RestWriter,
     TooMuch,
     cut,
     discard,
     framed,
     lay_out_range,
+    others_file,
     retried_sends,
     sends_file,
-    write_part,
 )
 from .reader import Reading
 from .silver import arrow_schema, lay_out
@@ -50,8 +52,6 @@ from .tables import TABLES
 
 Item = TypeVar("Item")
 
-OTHERS_HELD: Final = 200_000
-"""So many lines that are not plain are held in memory; beyond, the history is read by lines."""
 MOST_RANGES: Final = 64
 """More lines make ranges longer, not more: each has files of its own in every table and bucket."""
 _HASHED_AT_ONCE: Final = 4 * 1024 * 1024
@@ -133,32 +133,39 @@ def write_bulk_tables(
                 buckets=runs.buckets(size),
             )
             joined = _Joined(how, Reading(path, passed), runs)
-            joined.read(watch)
+            with closing(joined.others):
+                joined.read(watch)
+                history.settle(passed)
+                return _write_rest(history, joined, targets)
     except TooMuch:
         for folder in bulk.values():
             shutil.rmtree(folder, ignore_errors=True)
         return None
-    history.settle(passed)
-    return _write_rest(history, joined, targets)
 
 
 def _write_rest(history: History, joined: _Joined, targets: Mapping[str, Path]) -> list[Problem]:
     """What is laid out one by one, beside what the ranges wrote."""
-    groups: dict[str, list[pa.Table]] = {name: [] for name in TABLES}
+    schemas = {name: arrow_schema(TABLES[name]) for name in targets}
+    bulk = {
+        name: RestWriter(target / REST, schemas[name])
+        for name, target in targets.items()
+        if name in BULK_TABLES
+    }
+    few = {name: pq.ParquetWriter(targets[name], schemas[name]) for name in targets.keys() - bulk}
+    writes = {name: writer.write for name, writer in bulk.items()}
+    writes |= {name: writer.write_table for name, writer in few.items()}
     problems = lay_out(
         history,
-        lambda table: groups[table.name].append,
-        events=joined.rest,
+        lambda table: writes.get(table.name, lambda rows: None),
+        events=joined.others.events(),
         started=joined.started,
     )
-    for name, target in targets.items():
-        rows = pa.concat_tables([arrow_schema(TABLES[name]).empty_table(), *groups[name]])
-        if name in BULK_TABLES:
-            write_part(rows, target / REST, joined.rows(name) + rows.num_rows)
-            for left in target.glob("*.part"):
-                left.unlink(missing_ok=True)
-        else:
-            pq.write_table(rows, target)
+    for writer in few.values():
+        writer.close()
+    for name, rest in bulk.items():
+        rest.close(beside=joined.rows(name))
+        for left in targets[name].glob("*.part"):
+            left.unlink(missing_ok=True)
     return problems
 
 
@@ -173,7 +180,8 @@ class _Joined:
         self._how = how
         self._reading = reading
         self._runs = runs
-        self.rest: list[Event] = []
+        self.others = OtherLines(how.scratch / "others.jsonl")
+        self._sent_by_line: list[int] = []
         self.started: dict[str, int] = {}
         self._open: set[int] = set()
         self._sound: list[tuple[int, Range]] = []
@@ -201,7 +209,6 @@ class _Joined:
         except OSError as cause:
             raise HistoryUnreadable(f"cannot read {path}: {cause.strerror}") from cause
         self._leave_out_retried()
-        self.rest.sort(key=lambda event: int(event["index"]))
 
     def _join(self, ranges: Sequence[Range], watch: Watch) -> None:
         laid_out = self._runs.map(partial(_numbered, self._how, ranges), len(ranges), watch)
@@ -216,8 +223,8 @@ class _Joined:
         self._reading.pass_over(found.lines)
         self._sound.append((found.first_index, range_))
         self._rows[range_] = found.rows
-        for raw in found.rest:
-            self._hold(decode(raw))
+        self.others.add_file(others_file(self._how, range_), found.others)
+        self.others.look_at(self._reading.number)
         for clock, moment in found.started.items():
             self.started.setdefault(clock, moment)
         for process, first, other, begins, ends in found.edges:
@@ -233,10 +240,9 @@ class _Joined:
     def _leave_out_retried(self) -> None:
         """Leave out what is not the only attempt of its send, and lay those ranges out again."""
         files = [sends_file(self._how, range_) for _, range_ in self._sound]
-        one_by_one = [fingerprint(name) for name in map(_sent, self.rest) if name is not None]
-        # What the ranges name, and once more what is laid out one by one: so that is tried twice.
+        # What the ranges name, and what was read line by line.
         shares = max(1, min(self._runs.cores, len(files) // 8))
-        again = partial(retried_sends, files, one_by_one, shares)
+        again = partial(retried_sends, files, self._sent_by_line, shares)
         for ops in self._runs.map(again, shares) if files else ():
             for op in ops:
                 self._leave_out(op)
@@ -247,9 +253,10 @@ class _Joined:
         for (range_, left_out), found in zip(parted, laid_out, strict=True):
             self._rows[range_] = found.rows
             lines = {*left_out, *found.parted}
-            for event in map(decode, found.rest):
+            for raw in others_file(self._how, range_).read_bytes().split(b"\n")[:-1]:
+                event = decode(raw)
                 if event["index"] in lines:
-                    self._hold(event)
+                    self.others.add_late(event)
 
     def _by_line(self, lines: Sequence[bytes]) -> None:
         for raw in lines:
@@ -259,18 +266,15 @@ class _Joined:
         event = self._reading.line(raw, suspect=None, whole=whole)
         if event is None:
             return
-        self._hold(event)
+        self.others.add(raw)
+        self.others.look_at(self._reading.number)
+        if (name := _sent(event)) is not None:
+            self._sent_by_line.append(fingerprint(name))
         if event["kind"] == "op":
             invokes = event["type"] == "invoke"
             (self._open.add if invokes else self._open.discard)(event["process"])
             moment = event["index" if self._how.index_ordered else "time"]
             self.started.setdefault(event["clock"], moment)
-
-    def _hold(self, event: Event) -> None:
-        """Hold one more event; `TooMuch` where that would be too many."""
-        self.rest.append(event)
-        if len(self.rest) > OTHERS_HELD:
-            raise TooMuch
 
 
 def _sent(event: Event) -> str | None:

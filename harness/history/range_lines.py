@@ -48,7 +48,8 @@ class RangeLines:
         self._data = np.frombuffer(block, np.uint8)
         self.ends = np.flatnonzero(self._data == ord("\n"))
         count, lists = len(self.ends), block.count(b"[")
-        self.numbers = np.empty((count, len(NUMBERS)), np.int64)
+        # Read column by column.
+        self.numbers = np.empty((count, len(NUMBERS)), np.int64, order="F")
         self._texts = np.empty((count, len(TEXTS), 2), np.int32)
         self.said = np.empty(count, np.int64)
         self.types = np.empty(count, np.int8)

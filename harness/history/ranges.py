@@ -2,7 +2,7 @@
 
 A range is whole lines. What can be said about it without the rest of the history is written: the
 rows of operations that begin and end in it. What comes back is small: how it joins the ranges
-before and behind, and the lines that have to be laid out one by one.
+before and behind. The lines that have to be laid out one by one are written, too.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import itertools
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -83,7 +84,7 @@ class JoinedRange:
     lines: int = 0
     first_index: int = 0
     sound: bool = False
-    rest: list[bytes] = field(default_factory=list)
+    others: int = 0
     parted: list[int] = field(default_factory=list)
     edges: list[list[int]] = field(default_factory=list)
     started: Mapping[str, int] = field(default_factory=dict)
@@ -138,11 +139,13 @@ def lay_out_range(how: LayOut, range_: Range, without: frozenset[int] = frozense
     found["completion"] = np.where(ends >= 0, lines.numbers[ends, 0], NO_COMPLETION)
     np.save(sends_file(how, range_), found)
     left = np.flatnonzero((partner < 0) | (lines.said == 0)).tolist()
+    with _appearing(others_file(how, range_)) as begun, begun.open("wb") as file:
+        file.writelines(lines.raw(line) + b"\n" for line in left)
     return JoinedRange(
         lines=len(partner),
         first_index=lines.first_index,
         sound=True,
-        rest=[lines.raw(line) for line in left],
+        others=len(left),
         parted=parted,
         edges=edges.rows(partner).tolist(),
         started=lines.started(),
@@ -187,18 +190,46 @@ def sends_file(how: LayOut, range_: Range) -> Path:
     return how.scratch / f"sends-{range_.number:06d}.npy"
 
 
-def write_part(rows: pa.Table, file: Path, of_table: int | None = None) -> None:
-    """Rows as a Parquet file, there when it is whole: a task that was killed is repeated.
+def others_file(how: LayOut, range_: Range) -> Path:
+    """Where the lines of a range are that have to be laid out one by one."""
+    return how.scratch / f"others-{range_.number:06d}.jsonl"
 
-    Texts in dictionaries are plain texts to who reads it. One file tells the rows `of_table`.
-    """
-    few = [f.name for f in rows.schema if pa.types.is_dictionary(f.type)]
+
+@contextmanager
+def _appearing(file: Path) -> Iterator[Path]:
+    """Where to write a file that is there when it is whole: a task that was killed is repeated."""
     begun = file.with_suffix(f".{os.getpid()}.part")
-    with pq.ParquetWriter(begun, rows.schema, use_dictionary=few, store_schema=False) as writer:
-        writer.write_table(rows, row_group_size=1 << 20)
-        if of_table is not None:
-            writer.add_key_value_metadata({_ROWS: b"%d" % of_table})
+    yield begun
     os.replace(begun, file)
+
+
+def write_part(rows: pa.Table, file: Path) -> None:
+    """Rows as a Parquet file. Texts in dictionaries are plain texts to who reads it."""
+    few = [f.name for f in rows.schema if pa.types.is_dictionary(f.type)]
+    with (
+        _appearing(file) as begun,
+        pq.ParquetWriter(begun, rows.schema, use_dictionary=few, store_schema=False) as writer,
+    ):
+        writer.write_table(rows, row_group_size=1 << 20)
+
+
+class RestWriter:
+    """The rows that were laid out one by one, in a file that tells how many the table has."""
+
+    def __init__(self, file: Path, schema: pa.Schema) -> None:
+        """`close` tells it."""
+        self._writer = pq.ParquetWriter(file, schema, use_dictionary=False, store_schema=False)
+        self._rows = 0
+
+    def write(self, rows: pa.Table) -> None:
+        """Some more."""
+        self._writer.write_table(rows, row_group_size=1 << 20)
+        self._rows += rows.num_rows
+
+    def close(self, beside: int) -> None:
+        """No more; so many are in other files."""
+        self._writer.add_key_value_metadata({_ROWS: b"%d" % (self._rows + beside)})
+        self._writer.close()
 
 
 def is_whole(table: Path) -> bool:

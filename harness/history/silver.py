@@ -68,7 +68,8 @@ def arrow_schema(table: Table) -> pa.Schema:
 
 
 _SCHEMAS: Final = {name: arrow_schema(table) for name, table in TABLES.items()}
-_EMPTY: Final = {name: schema.empty_table() for name, schema in _SCHEMAS.items()}
+# `empty_table` would load pandas.
+_EMPTY: Final = {name: pa.Table.from_batches([], schema) for name, schema in _SCHEMAS.items()}
 
 
 class _Sink:

@@ -98,12 +98,15 @@ class EdgeSteps(EdgeReads):
                 on.recorder.finish(operation, "fail", {"error": None})
 
     @verb(drawn=False)
-    async def create(self, step: Step, topic: str, partitions: int, configs: str = "") -> None:
-        """Create a topic with a replica of each partition on every broker, led by another one."""
+    async def create(
+        self, step: Step, topic: str, partitions: int, configs: str = "", factor: int = 0
+    ) -> None:
+        """Create a topic with a replica on every broker or on so many; each leads in its turn."""
         on, brokers = self._on, self._on.brokers
+        count = factor or len(brokers)
         said = dict(one.split("=", 1) for one in configs.split(",") if one)
         turned = [
-            [*brokers[number % len(brokers) :], *brokers[: number % len(brokers)]]
+            [*brokers[number % len(brokers) :], *brokers[: number % len(brokers)]][:count]
             for number in range(partitions)
         ]
         at = brokers[0]
@@ -111,7 +114,7 @@ class EdgeSteps(EdgeReads):
             "topic": topic,
             "node": at,
             "partitions": partitions,
-            "replication_factor": len(brokers),
+            "replication_factor": count,
             "assignments": turned,
             "min_insync_replicas": int(said.get("min.insync.replicas", 1)),
             "unclean": False,

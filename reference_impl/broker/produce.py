@@ -98,23 +98,25 @@ async def produce(
 
 
 class _Place(NamedTuple):
-    """A partition as a request names it."""
+    """A partition as a request names it: its topic by name, or by id."""
 
-    topic: tuple[str, UUID]
+    topic: str | UUID
     partition: int
 
 
 def _by_topic(
     answers: list[tuple[_Place, Answer]],
 ) -> list[ProduceResponse.TopicProduceResponse]:
-    topics: dict[tuple[str, UUID], list[Answer]] = {}
+    topics: dict[str | UUID, list[Answer]] = {}
     for place, answer in answers:
         topics.setdefault(place.topic, []).append(answer)
     return [
         PRODUCE.response.TopicProduceResponse(
-            name=name, topic_id=topic_id, partition_responses=partitions
+            name=topic if isinstance(topic, str) else "",
+            topic_id=NO_ID if isinstance(topic, str) else topic,
+            partition_responses=partitions,
         )
-        for (name, topic_id), partitions in topics.items()
+        for topic, partitions in topics.items()
     ]
 
 
@@ -136,9 +138,10 @@ def _told_apart(
     """
     found: dict[_Place, _AskedFor] = {}
     for topic in request.topic_data:
-        name = _name(node, topic)
+        named = topic.name if topic.topic_id == NO_ID else topic.topic_id
+        name = named if isinstance(named, str) else node.image.topic_ids.get(named, "")
         for data in topic.partition_data:
-            place = _Place((topic.name, topic.topic_id), data.index)
+            place = _Place(named, data.index)
             before = found.get(place, _NOTHING)
             try:
                 if whole is not None:
@@ -153,12 +156,6 @@ def _told_apart(
 
 
 _NOTHING = _AskedFor("", None, None)
-
-
-def _name(node: Node, topic: ProduceRequest.TopicProduceData) -> str:
-    if topic.topic_id == NO_ID:
-        return str(topic.name)
-    return node.image.topic_ids.get(topic.topic_id, "")
 
 
 def _check(
@@ -298,8 +295,7 @@ def _settling(
 
     def settled(ended: list[Ended]) -> ProduceResponse:
         for (_, answer), one in zip(pending, ended, strict=True):
-            answer.error_code = one.error
-            answer.base_offset = one.base_offset
+            answer.error_code, answer.base_offset = one.error, one.base_offset
             answer.log_append_time_ms = one.log_append_time_ms
             answer.log_start_offset = one.log_start_offset
         return response
@@ -307,6 +303,10 @@ def _settling(
     async def settle() -> ProduceResponse:
         return settled(await acknowledged([made for made, _ in pending], timeout_s=timeout_s))
 
-    now = [made.decided() for made, _ in pending]
-    known = [one for one in now if one is not None]
-    return settled(known) if len(known) == len(now) else Later(settle)
+    known: list[Ended] = []
+    for made, _ in pending:
+        ended = made.decided()
+        if ended is None:
+            return Later(settle)
+        known.append(ended)
+    return settled(known)

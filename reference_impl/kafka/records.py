@@ -111,12 +111,15 @@ def _unpacked_into(place: memoryview, data: Bytes, batch: Batch) -> Unpacked:
 
 def codec_of(batch: Batch) -> Compression:
     """How its records are packed; UNKNOWN_SERVER_ERROR where that is not known."""
-    try:
-        return Compression(batch.codec)
-    except ValueError:
+    codec = _CODECS.get(batch.codec)
+    if codec is None:
         raise KafkaError(
             ErrorCode.unknown_server_error, f"Unknown compression type id: {batch.codec}"
-        ) from None
+        )
+    return codec
+
+
+_CODECS = {int(codec): codec for codec in Compression}
 
 
 def look(inside: Unpacked, batch: Batch) -> Walked:

@@ -64,6 +64,9 @@ def _codes(struct: Struct) -> Codes:
     inside = [(field, _codes(field.struct)) for field in struct.fields if field.struct is not None]
     lists = [(field.name, find) for field, find in inside if field.array and _has_codes(field)]
 
+    def own_alone(message: Any, tell: Callable[[int], None]) -> None:
+        tell(message.error_code)
+
     def find_all(message: Any, tell: Callable[[int], None]) -> None:
         if own:
             tell(message.error_code)
@@ -71,7 +74,7 @@ def _codes(struct: Struct) -> Codes:
             for one in getattr(message, name) or ():
                 find(one, tell)
 
-    return find_all
+    return find_all if lists or not own else own_alone
 
 
 def _has_codes(field: Field) -> bool:

@@ -28,7 +28,8 @@ class Appends:
         self, records: Bytes, *, acks: int, guard: int, sequenced: bool, leader_epoch: int | None
     ) -> Pending:
         """Append what a producer sent; a KafkaError says why not."""
-        self._must_be_in(leader_epoch)
+        if leader_epoch is not None:
+            self._must_be_in(leader_epoch)
         admit = partial(self._must_write, Origin.CLIENT, self._standing(), leader_epoch)
         kind = self._chosen(Origin.CLIENT)
         if kind is WriterKind.LOCAL and self._local is not None:
@@ -69,11 +70,13 @@ class Appends:
     def _standing(self) -> tuple[object, ...]:
         """As long as it is the same, so is the choice of a writer."""
         one = self._partition
-        return one.boundary, one.refused_epoch, one.replica, one.state
+        replica = one.replica
+        state = one.state if replica is None else replica.state
+        return one.boundary, one.refused_epoch, replica, state
 
-    def _must_be_in(self, leader_epoch: int | None) -> None:
+    def _must_be_in(self, leader_epoch: int) -> None:
         partition = self._partition
-        if leader_epoch not in (None, partition.state.leader_epoch):
+        if leader_epoch != partition.state.leader_epoch:
             said = f"{partition} is not in leader epoch {leader_epoch}"
             raise KafkaError(ErrorCode.not_leader_or_follower, said)
 
@@ -81,7 +84,8 @@ class Appends:
         self, origin: Origin, chosen_for: tuple[object, ...], leader_epoch: int | None
     ) -> None:
         """The local log must still be the one that is written."""
-        self._must_be_in(leader_epoch)
+        if leader_epoch is not None:
+            self._must_be_in(leader_epoch)
         if self._standing() == chosen_for:
             return
         if self._chosen(origin) is not WriterKind.LOCAL:

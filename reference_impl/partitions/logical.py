@@ -7,7 +7,7 @@ ask the logical partition and nothing below it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
@@ -301,7 +301,7 @@ class LogicalPartition(Watched):
 
     # ── appending ────────────────────────────────────────────────────────────────────────────────
 
-    async def append(
+    def append(
         self,
         records: Bytes,
         *,
@@ -309,17 +309,17 @@ class LogicalPartition(Watched):
         guard: int = NO_GUARD,
         sequenced: bool = True,
         leader_epoch: int | None = None,
-    ) -> Pending:
+    ) -> Awaitable[Pending]:
         """Append what a producer sent (`Writer.append`); a KafkaError says why not."""
-        return await self._appends.append(
+        return self._appends.append(
             records, acks=acks, guard=guard, sequenced=sequenced, leader_epoch=leader_epoch
         )
 
-    async def append_marker(
+    def append_marker(
         self, producer_id: int, producer_epoch: int, marker: EndMarker, *, bumps: bool
-    ) -> Pending:
+    ) -> Awaitable[Pending]:
         """End a producer's transaction in this partition; a KafkaError says why not."""
-        return await self._appends.append_marker(producer_id, producer_epoch, marker, bumps=bumps)
+        return self._appends.append_marker(producer_id, producer_epoch, marker, bumps=bumps)
 
     def start_verification(self, batch: Batch, *, bumps: bool) -> int:
         """The guard of a batch whose coordinator has to be asked first; NO_GUARD if it need not."""

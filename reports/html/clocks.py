@@ -57,7 +57,8 @@ def _figure(drawn: Pictured, load: ClockLoad) -> Markup:
         " counted in classes 5 % wide."
     )
     if load.merged_clients:
-        said += f" The {MOST_LANES} busiest clients have a lane, {load.merged_clients} share one."
+        more = load.merged_clients
+        said += f" The {MOST_LANES} busiest clients have a lane each; in the last: {more} more."
     if offsets is not None and not offsets.empty:
         said += f" Offsets: {offsets.told:,} answers, of each broker the last in a bucket."
     totals = lane_totals([*load.brokers, *load.clients])

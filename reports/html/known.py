@@ -174,7 +174,7 @@ def coverage(documents: Mapping[str, DocumentMap]) -> Child:
                 else "none",
             )
         )
-    columns = ("document", "lines", "with rules", "descriptive", "open", "", "open lines")
+    columns = ("document", "lines", "with rules", "descriptive", "open", "share", "open lines")
     return table("Lines of the designs and what stands for them", columns, rows)
 
 

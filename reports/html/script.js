@@ -61,7 +61,7 @@
 
   for (const button of all("button[data-copy]")) {
     button.addEventListener("click", () => {
-      const done = () => { button.textContent = "copied"; };
+      const done = () => { button.textContent = "copied"; say("copied: " + button.dataset.copy); };
       const area = document.createElement("textarea");
       area.value = button.dataset.copy;
       document.body.append(area);

@@ -35,7 +35,7 @@ def document(title: str, *body: Child) -> str:
         tag("title", title),
         tag("style", raw(style)),
     )
-    skip = tag("a", "Skip to the findings", href="#main", class_="skip")
+    skip = tag("a", "Skip to the content", href="#main", class_="skip")
     page = tag("html", head, tag("body", skip, body, tag("script", raw(script))), lang="en")
     return f"{_DOCTYPE}{page}\n"
 
@@ -80,5 +80,6 @@ def row(*cells: Child, id_: str | None = None, class_: str | None = None) -> Mar
 
 def copied(command: str, label: str = "copy") -> Markup:
     """A command with a button that copies it."""
-    button = tag("button", label, type="button", data_copy=command, class_="copy")
+    said = f"{label}: {command}"
+    button = tag("button", label, type="button", data_copy=command, aria_label=said, class_="copy")
     return tag("span", tag("code", command), " ", button, class_="command")

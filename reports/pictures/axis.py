@@ -48,7 +48,7 @@ class TimeAxis:
         marks = [
             joined(
                 tag("line", x1=self.x(at), x2=self.x(at), y1=y, y2=y + 4, class_="axis"),
-                tag("text", f"{at:g} s", x=self.x(at), y=y + 16, class_="tick middle"),
+                tag("text", f"{at:,.10g} s", x=self.x(at), y=y + 16, class_="tick middle"),
             )
             for at in self.ticks()
         ]
@@ -94,7 +94,7 @@ class Scale:
         return joined(
             joined(
                 tag("line", x1=LEFT, x2=WIDTH - RIGHT, y1=self.y(v), y2=self.y(v), class_="grid"),
-                tag("text", f"{v:,g}{unit}", x=LEFT - 6, y=self.y(v) + 3, class_="tick end"),
+                tag("text", f"{v:,.10g}{unit}", x=LEFT - 6, y=self.y(v) + 3, class_="tick end"),
             )
             for v in self.ticks()
         )

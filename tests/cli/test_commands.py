@@ -197,7 +197,7 @@ def test_comparing_two_runs_shows_where_they_differ(
 
     assert run("compare 1 2", monkeypatch) == 0
     assert capfd.readouterr().out.endswith(
-        "         1 2\nMIG-003  ✓ ×  pass → FAIL\n\n1 rules: 0 alike, 1 differ\n"
+        "         1 2\nMIG-003  ✓ ×  pass → FAIL\n\n1 rule: 0 alike, 1 differ\n"
     )
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from harness.deployments import external_journal
 from harness.deployments.external_journal import TOPICS, Journal, pay_what_is_owed
+from harness.deployments.external_topics import of_run
 from harness.sut import Sut
 from harness.sut.model import Hook
 

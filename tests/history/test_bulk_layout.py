@@ -23,6 +23,7 @@ from harness.history import (
     TABLES,
     HistoryError,
     bulk,
+    other_lines,
     range_lines,
     read_history,
     silver,
@@ -240,11 +241,29 @@ def test_what_is_plainly_written_is_read_at_once(
     assert parquet.read_table(tmp_path / "ops").num_rows == 100
 
 
-def test_more_odd_lines_than_are_held_are_read_line_by_line(
+def test_many_odd_lines_among_more_plain_ones_are_laid_out_beside_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "history.jsonl"
+    path.write_bytes(sealed("process", [[*log_lines(200, 4)], ALONE]))
+    monkeypatch.setattr(other_lines, "OTHERS_HELD", 3)
+    monkeypatch.setattr(silver, "BULK_BYTES", AT_ONCE)
+    at_once = write_tables(read_history(path), tmp_path / "at once")
+    monkeypatch.setattr(silver, "BULK_BYTES", BY_LINE)
+    by_line = write_tables(read_history(path), tmp_path / "by line")
+
+    assert (at_once["ops"].is_dir(), by_line["ops"].is_dir()) == (True, False)
+    for name in TABLES:
+        first = TABLES[name].columns[0].name
+        one, other = (parquet.read_table(tables[name]) for tables in (at_once, by_line))
+        assert one.sort_by(first).equals(other.sort_by(first))
+
+
+def test_a_history_of_mostly_odd_lines_is_read_line_by_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "history.jsonl"
     path.write_bytes(sealed("process", [ALONE, ALONE]))
-    monkeypatch.setattr(bulk, "OTHERS_HELD", 3)
+    monkeypatch.setattr(other_lines, "OTHERS_HELD", 3)
 
     assert write_bulk_tables(read_history(path), path, {"ops": tmp_path / "ops"}) is None

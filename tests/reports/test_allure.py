@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -66,6 +67,21 @@ def test_what_came_of_a_run_does_not_break_its_trend(written: Path) -> None:
 
     telling = {one["name"] for one in result["parameters"] if not one.get("excluded")}
     assert telling == {"world", "campaign", "seed", "mutants"}
+
+
+def test_a_round_of_a_night_is_the_same_case_whatever_the_seed(failing_run: Path) -> None:
+    with Path(os.devnull).open("w") as said:
+        conclusion = judge_folder(failing_run, Stage(said))
+
+    told = []
+    for seed, round_ in ((7, 1), (70, 1), (8, 2)):
+        header = {**conclusion.header, "seed": seed}
+        view = view_of(failing_run, replace(conclusion, header=header))
+        (result,) = [json.loads(text) for name, text in results(view, round_) if "-result" in name]
+        telling = {p["name"]: p["value"] for p in result["parameters"] if not p.get("excluded")}
+        told.append((result["testCaseId"], tuple(telling.items())))
+
+    assert told[0] == told[1] != told[2]
 
 
 def test_another_system_world_or_campaign_is_another_case(

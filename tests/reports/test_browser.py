@@ -161,6 +161,19 @@ def test_the_keyboard_does_not_walk_through_every_bar_of_a_picture(
     assert visit.page.locator("svg a:not([tabindex='-1'])").count() == 0
 
 
+def test_lanes_are_named_however_far_a_picture_is_scrolled(browser: Any, failing_run: Path) -> None:
+    visit = Visit(browser, failing_run / "report.html", width=390, scheme="light")
+    place = visit.page.locator("details.finding .scroll").first
+    names = place.locator("svg .names text").first
+    place.evaluate("one => { one.scrollLeft = 0; }")
+    before = names.bounding_box()["x"]
+
+    place.evaluate("one => { one.scrollLeft = 200; }")
+    visit.page.wait_for_function("document.querySelector('.names').style.transform.includes('200')")
+
+    assert names.bounding_box()["x"] == before
+
+
 def test_the_filter_hides_what_does_not_match(browser: Any, failing_run: Path) -> None:
     visit = Visit(browser, failing_run / "report.html", width=1280, scheme="light")
 

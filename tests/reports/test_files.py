@@ -73,6 +73,22 @@ def test_a_bundle_has_the_page_the_slice_and_no_secret(
         assert b"a-newer-leader-proposes" not in archive.read(name)
 
 
+def test_a_bundle_names_commands_and_files_as_they_are_where_it_is_read(
+    here: Path, failing_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIDEMARK_CALLED_AS", "/home/me/tidemark")
+
+    assert tidemark("report 1 --bundle") == 1
+
+    archive = zipfile.ZipFile("tidemark-1.zip")
+    assert archive.read("tidemark-1/repeat.sh") == b"./tidemark replay tidemark-1\n"
+    for name in archive.namelist():
+        assert b"/home/me" not in archive.read(name)
+        assert str(failing_run).encode() not in archive.read(name)
+    archive.extractall(here)
+    assert tidemark("replay tidemark-1") == 1
+
+
 def test_a_bundle_has_the_logs_of_nodes_and_stays_small_enough_to_attach(
     here: Path, failing_run: Path
 ) -> None:
@@ -219,6 +235,56 @@ def test_what_shows_many_runs_shows_no_secret(
 
     assert name in (here / "open.html").read_text(encoding="utf-8")
     assert name not in (here / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("runs", MUTANT.rpartition(":")[2]),
+        ("compare 1 1", MUTANT.rpartition(":")[2]),
+        ("report 1", MUTANT.rpartition(":")[2]),
+        ("report 1 --around 21", "initialize_diskless_migration"),
+        ("explain MIG-003", "set_proven=100"),
+        ("check RUN", "set_proven=100"),
+    ],
+)
+@pytest.mark.usefixtures("here")
+def test_documents_for_programs_show_no_secret(
+    failing_run: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    name: str,
+) -> None:
+    command = command.replace("RUN", str(failing_run))
+    tidemark(f"{command} --json")
+    told = capsys.readouterr().out
+    monkeypatch.setenv("STORE_SECRET", name)  # a value that it does show
+
+    tidemark(f"{command} --json")
+    hidden = capsys.readouterr().out
+
+    assert name in told
+    assert name not in hidden
+    assert type(json.loads(hidden)) is type(json.loads(told))
+
+
+@pytest.mark.parametrize("command", ["runs", "compare 1 1", "report 1"])
+def test_a_page_for_a_folder_that_is_not_there_is_wrong_usage(
+    here: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    assert tidemark(f"{command} --html nowhere/page.html") == 64
+    assert "there is no folder nowhere/" in capsys.readouterr().err
+
+
+def test_a_run_whose_page_was_never_drawn_gets_it(failing_run: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(failing_run, run)
+    (run / "report.html").unlink()
+
+    assert tidemark(f"report {run}") == 1
+
+    assert (run / "report.html").is_file()
 
 
 def test_runs_of_a_night_are_found_listed_and_shown_by_night_and_name(

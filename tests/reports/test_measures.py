@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,32 @@ def test_a_lane_is_called_as_the_client_is_and_clients_are_no_brokers(failing_ru
     lines = (failing_run / "history.jsonl").read_text(encoding="utf-8").splitlines()
     assert named == {one["client"] for one in map(json.loads, lines) if "client" in one}
     assert not [lane for load in loads.values() for lane in load.brokers if "1000" in lane.name]
+
+
+def test_a_client_has_one_lane_under_whatever_numbers_it_goes_on(
+    campaign_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = open_run(campaign_run).tables
+    lines = (campaign_run / "history.jsonl").read_text(encoding="utf-8").splitlines()
+    asked = [one for one in map(json.loads, lines) if one.get("type") == "invoke"]
+    counts = Counter(one["client"] for one in asked)
+    numbers = {one["client"]: set[int]() for one in asked}
+    for one in asked:
+        numbers[one["client"]].add(one["process"])
+    assert any(len(several) > 1 for several in numbers.values())
+    monkeypatch.setattr(load_module, "MOST_LANES", 5)
+
+    (load,) = load_of(tables, clocks_of(tables), campaign_run / "history.jsonl").values()
+
+    lanes = {
+        lane.name: sum(n for cell in lane.cells.values() for n in cell.values())
+        for lane in load.clients
+    }
+    others = lanes.pop("other clients")
+    assert {name: counts[name] for name in lanes} == lanes
+    assert sorted(lanes.values()) == sorted(counts.values())[-5:]
+    assert others == sum(counts.values()) - sum(lanes.values())
+    assert load.merged_clients == len(counts) - 5
 
 
 def test_percentiles_lie_within_five_percent_of_the_exact_ones(failing_run: Path) -> None:

@@ -6,11 +6,13 @@ import re
 
 import pytest
 
+from reports.measures.around import Operation, Slice
 from reports.measures.clocks import Clock
 from reports.measures.events import FaultWindow
 from reports.measures.load import ClockLoad
 from reports.measures.offsets import PartitionOffsets
 from reports.pictures.axis import LEFT, WIDTH, Scale, TimeAxis
+from reports.pictures.bars import bars
 from reports.pictures.fault_rows import MOST_ROWS, fault_rows, stacked
 from reports.pictures.overview import overview
 from reports.pictures.partition import (
@@ -127,3 +129,36 @@ def test_an_axis_by_powers_always_has_values(low: float, high: float) -> None:
     ticks = Scale(low=low, high=high, bottom=80, top=0, by_powers=True).ticks()
     assert len(ticks) >= 2
     assert all(low <= one <= high for one in ticks)
+
+
+def operation(op: int, invoked_ns: int) -> Operation:
+    return Operation(
+        op=op,
+        process=op,
+        client=f"c{op}",
+        node=None,
+        place="t/0",
+        f="produce",
+        type="ok",
+        error="",
+        invoked_ns=invoked_ns,
+        completed_ns=invoked_ns + 1,
+        began=op,
+        ended=op + 1,
+    )
+
+
+def test_moments_of_a_slice_are_told_apart_and_its_lanes_are_named_on_top() -> None:
+    slice_ = Slice(
+        clock=CLOCK,
+        around=0,
+        about="",
+        operations=tuple(operation(op, 3 * SECOND + op * 2_000) for op in range(0, 40, 2)),
+        faults=(),
+        leaders=(),
+        left_out=0,
+    )
+    drawn = bars(slice_)
+    moments = re.findall(r'class="tick">([^<]+) s<', drawn)
+    assert len(moments) == len(set(moments)) > 5
+    assert drawn.rindex('class="names"') > drawn.rindex('class="bar')

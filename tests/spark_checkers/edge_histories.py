@@ -29,6 +29,18 @@ HISTORIES: dict[str, tuple[str, str]] = {
         send b pid=8 seq=0 => ok 1
         """,
     ),
+    "KFK-172": (
+        """
+        1-2 delete 5      => ok start=5
+        3-6 window restart
+        7-8 fetch 9 epoch=1 => ok hw=9 start=4
+        """,
+        """
+        1-2 delete 5      => ok start=5
+        3-6 window kill
+        7-8 fetch 9 epoch=1 => ok hw=9 start=4
+        """,
+    ),
     "KFK-152": (
         """
         send a pid=7 seq=2147483647 => ok 0
@@ -411,6 +423,9 @@ WORDS: dict[str, str] = {
     "KFK-191": (
         "op 6: node 1 in rack a is asked 3 times from b; node 2 is in sync there; it names "
         "another replica 0 times; it serves 3 times"
+    ),
+    "KFK-172": (
+        "op 0: records below 5 were deleted; after a stop in good order node 1 names the log start 4"
     ),
     "KFK-166": ("op 0: node 1 answers an append with acks=1 with NOT_ENOUGH_REPLICAS"),
 }

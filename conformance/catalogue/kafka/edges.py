@@ -260,6 +260,24 @@ RULES = (
         hint="-1 is the high watermark; a log start that is lower than the present one is no error",
     ),
     kafka_rule(
+        id="KFK-172",
+        requests=("delete_records",),
+        section=BOUNDS,
+        source="KIP-107",
+        sentence="What DeleteRecords removed stays removed where brokers stop in good order.",
+        judge=Holds(
+            table="deletions_across_stops",
+            when="level >= 0",
+            holds="least_told >= level",
+            show=("node", "level", "least_told"),
+            words=(
+                "records below {level} were deleted",
+                "after a stop in good order node {node} names the log start {least_told}",
+            ),
+        ),
+        hint="the log start is written down before a broker ends",
+    ),
+    kafka_rule(
         id="KFK-161",
         section=BOUNDS,
         source=f"{PROTOCOL}, OFFSET_OUT_OF_RANGE",

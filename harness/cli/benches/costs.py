@@ -30,8 +30,8 @@ def cpu_s() -> float:
             stat = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
         except OSError:
             continue  # it has ended meanwhile
-        user, system = stat.rpartition(")")[2].split()[11:13]
-        ticks += int(user) + int(system)
+        # Of itself, and of those that it started and that have ended.
+        ticks += sum(map(int, stat.rpartition(")")[2].split()[11:15]))
     return max(ticks / os.sysconf("SC_CLK_TCK"), 0.01)
 
 

@@ -25,7 +25,9 @@ from harness.differential.sequences import (
     replicated_groups,
     replicated_transactions,
     tiered,
+    tiered_bounds,
     tiered_configs,
+    tiered_fetches,
     topics,
     transactions,
     transactions_edges,
@@ -68,6 +70,8 @@ GROUPS = (
     replicated_transactions,
     tiered,
     tiered_configs,
+    tiered_bounds,
+    tiered_fetches,
     replicated_groups,
 )
 

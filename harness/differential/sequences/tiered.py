@@ -56,7 +56,7 @@ def tiered(*names: str, **configs: str) -> Step:
     return made(*(names or ("a",)), configs={**TIERED, **more})
 
 
-def _is(timestamp: int, offset: int, topic: str = "a") -> Step:
+def comes_to(timestamp: int, offset: int, topic: str = "a") -> Step:
     """Wait until a special timestamp has come to an offset."""
     (asked,) = list_offsets(timestamp, topic=topic, version=NEWEST)
     until = {"topics.0.partitions.0.offset": offset}
@@ -65,9 +65,9 @@ def _is(timestamp: int, offset: int, topic: str = "a") -> Step:
     )
 
 
-def _elsewhere(tiered: int, local: int, topic: str = "a") -> tuple[Step, Step]:
+def elsewhere(tiered: int, local: int, topic: str = "a") -> tuple[Step, Step]:
     """Wait until all but the active segment is copied, and is no longer on the disk."""
-    return _is(LATEST_TIERED, tiered, topic), _is(EARLIEST_LOCAL, local, topic)
+    return comes_to(LATEST_TIERED, tiered, topic), comes_to(EARLIEST_LOCAL, local, topic)
 
 
 def _five(topic: str = "a") -> tuple[Step, ...]:
@@ -80,7 +80,7 @@ def _five(topic: str = "a") -> tuple[Step, ...]:
 
 def remote(topic: str = "a") -> tuple[Step, ...]:
     """The first four of five batches are in the remote tier alone."""
-    return (*_five(topic), *_elsewhere(3, 4, topic))
+    return (*_five(topic), *elsewhere(3, 4, topic))
 
 
 def altered_to(*said: tuple[str, int, str | None], topic: str = "a") -> Step:
@@ -150,7 +150,7 @@ FETCHING = (
         produce(batch("a", "b", "c")),
         produce(batch("d", "e")),
         produce(batch("f")),
-        *_elsewhere(4, 5),
+        *elsewhere(4, 5),
         *(fetch(fetched(offset=offset, partition_max_bytes=1)) for offset in (1, 2, 4)),
     ),
     story(
@@ -160,7 +160,7 @@ FETCHING = (
         produce(batch("a", "b", compression="gzip")),
         produce(batch("c", compression="zstd")),
         produce(batch("d")),
-        *_elsewhere(2, 3),
+        *elsewhere(2, 3),
         *(fetch(fetched(offset=offset, partition_max_bytes=1)) for offset in (0, 2, 3)),
     ),
     story(
@@ -269,7 +269,7 @@ ENDS = (
         tiered(),
         *remote(),
         altered_to(("local.retention.bytes", SET, "0"), ("retention.bytes", SET, "0")),
-        _is(EARLIEST, 4),
+        comes_to(EARLIEST, 4),
         *list_offsets(EARLIEST, EARLIEST_LOCAL, LATEST, version=NEWEST),
         *(fetch(fetched(offset=offset)) for offset in (3, 4)),
     ),
@@ -279,7 +279,7 @@ ENDS = (
         tiered(),
         producer_id(),
         *(produce(idempotent(at, f"v{at}")) for at in range(5)),
-        *_elsewhere(3, 4),
+        *elsewhere(3, 4),
         produce(idempotent(4, "v4"), note="the last one"),
         produce(idempotent(1, "v1"), note="one that is in the remote tier alone"),
         produce(idempotent(7, "v7"), note="one is left out"),
@@ -308,7 +308,7 @@ ENDS = (
         *_five(),
         *list_offsets(EARLIEST_LOCAL, LATEST_TIERED, PENDING_UPLOAD, version=NEWEST),
         altered_to(("remote.storage.enable", SET, "true")),
-        *_elsewhere(3, 4),
+        *elsewhere(3, 4),
         *list_offsets(*SPECIAL, version=NEWEST),
         fetch(fetched(partition_max_bytes=1)),
     ),
