@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,9 +15,14 @@ from conformance.classic.campaign import plan_of
 from harness.clients.admin import Leadership, create_topic, leadership
 from harness.clients.operations import TopicPartition, delete_records, produce
 from harness.clients.raw import RawClient
-from harness.deployments.apache_kafka import KafkaUnavailable
+from harness.deployments.apache_kafka import ApacheKafka, KafkaUnavailable
 from harness.deployments.apache_kafka.isolated import IsolatedKafka
 from harness.deployments.plan import CONTROLLER, broker_name
+from harness.differential.live import here_and_now
+from harness.differential.player import Play
+from harness.differential.sequence import RequestSequence, lookup
+from harness.differential.sequences.building import made
+from harness.differential.sequences.transacting import begun, sent, within
 from reference_impl.live.network import StreamNetwork
 from reference_impl.ports import Address
 
@@ -95,7 +101,7 @@ class Deposed(Asked):
 
 
 @pytest.fixture
-def kafka(tmp_path: Path) -> Iterator[IsolatedKafka]:
+def isolated(tmp_path: Path) -> Iterator[IsolatedKafka]:
     try:
         cluster = IsolatedKafka(plan_of(), logs=tmp_path / "logs", data=tmp_path / "data")
     except KafkaUnavailable as reason:
@@ -105,10 +111,10 @@ def kafka(tmp_path: Path) -> Iterator[IsolatedKafka]:
 
 
 def test_a_deposed_leader_whose_cut_falls_inside_a_batch_is_given_up(
-    kafka: IsolatedKafka, tmp_path: Path
+    isolated: IsolatedKafka, tmp_path: Path
 ) -> None:
     """The reference recovers: `tests/simulation/test_classic_cluster_recovers.py`."""
-    at = Deposed(kafka)
+    at = Deposed(isolated)
     at.cut_off()
     for _ in range(20):
         at.send(1, "old", acks=1)
@@ -123,11 +129,11 @@ def test_a_deposed_leader_whose_cut_falls_inside_a_batch_is_given_up(
 
 
 def test_a_replica_whose_segments_begin_elsewhere_overfills_an_index_and_is_given_up(
-    kafka: IsolatedKafka, tmp_path: Path
+    isolated: IsolatedKafka, tmp_path: Path
 ) -> None:
     """Before it appends what it has fetched it looks whether an index is full, and not between
     batches. Of the leader's segments, of two batches each, the cut has moved the first."""
-    at = Deposed(kafka, {"segment.index.bytes": "24", "index.interval.bytes": "1"})
+    at = Deposed(isolated, {"segment.index.bytes": "24", "index.interval.bytes": "1"})
     at.send(1, "both")
     at.cut_off()
     at.send(1, "old", acks=1)
@@ -137,3 +143,32 @@ def test_a_replica_whose_segments_begin_elsewhere_overfills_an_index_and_is_give
 
     assert "Attempt to append to a full time index" in at.is_given_up(tmp_path / "logs")
     assert sorted(at.seen_by(leader).isr) == [2, 3]
+
+
+def test_a_producer_is_told_what_may_be_told_to_others_of_other_versions(
+    kafka: ApacheKafka,
+) -> None:
+    """The reference tells each by its own version; recorded sequences are therefore played one by
+    one where a coordinator is asked about producers."""
+    told = asyncio.run(_refusals_of_version_11(kafka))
+
+    assert set(told) == {"TRANSACTION_ABORTABLE", "INVALID_TXN_STATE"}
+
+
+async def _refusals_of_version_11(kafka: ApacheKafka) -> list[str]:
+    """Of batches to a partition that was not added, beside others of version 10."""
+    nothing = RequestSequence(name="versions", steps=())
+    error = "responses.0.partition_responses.0.error_code"
+    told: list[str] = []
+    async with Play(here_and_now(kafka.address()), nothing) as play:
+        for step in (made("a"), *begun(), *begun("u", "other")):
+            await play.take(step)
+        deadline = time.monotonic() + PATIENCE_S
+        while len(set(told)) < 2 and time.monotonic() < deadline:
+            old = sent(within(0, "x"), version=10)
+            new = sent(within(0, "x", pid="$ref:other"), tid="u", version=11)
+            _, answer = await asyncio.gather(
+                play.take(replace(old, on="one")), play.take(replace(new, on="two"))
+            )
+            told.append(str(lookup(answer, error)))
+    return told
