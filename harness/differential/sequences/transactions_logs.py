@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from functools import partial
 
 from harness.differential.sequence import RequestSequence, Step
 from harness.differential.sequences.building import (
@@ -72,11 +71,9 @@ def _looks() -> tuple[Step, ...]:
     return described(), describe_producers(0, 1, 2, 3)
 
 
-def _by_version(version: int) -> Iterator[RequestSequence]:
-    def send(*batches: Said, partition: int = 0, **more: Any) -> Step:
-        return sent(*batches, partition=partition, version=version, **more)
-
-    yield story(
+def _in_each_state(version: int) -> RequestSequence:
+    send = partial(sent, version=version)
+    return story(
         f"produce_in_each_state_v{version}",
         "batches before, within and after a transaction of the older protocol",
         made("a", partitions=4),
@@ -99,7 +96,11 @@ def _by_version(version: int) -> Iterator[RequestSequence]:
         send(within(3, "q"), partition=1),
         *_looks(),
     )
-    yield story(
+
+
+def _bumped_in_each_state(version: int) -> RequestSequence:
+    send = partial(sent, version=version)
+    return story(
         f"produce_bumped_in_each_state_v{version}",
         "the same by the newer protocol, in every version of Produce",
         made("a", partitions=4),
@@ -116,7 +117,10 @@ def _by_version(version: int) -> Iterator[RequestSequence]:
         *aborted(epoch=1, version=5),
         read(fetched(0), fetched(1), fetched(2)),
     )
-    yield story(
+
+
+def _to_topics(version: int) -> RequestSequence:
+    return story(
         f"produce_to_topics_v{version}",
         "several topics and partitions, some of them not in the transaction",
         made("a", partitions=3),
@@ -363,4 +367,11 @@ LOGS = (
     ),
 )
 
-SEQUENCES = (*(one for version in VERSIONS for one in _by_version(version)), *LOGS)
+SEQUENCES = (
+    *(
+        made_for(version)
+        for version in VERSIONS
+        for made_for in (_in_each_state, _bumped_in_each_state, _to_topics)
+    ),
+    *LOGS,
+)
