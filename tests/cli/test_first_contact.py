@@ -67,10 +67,10 @@ def test_a_wrong_word_names_the_help_that_answers_it(
     assert help_ in err
 
 
-def test_a_file_that_cannot_be_written_is_named_first(tidemark: Command) -> None:
+def test_a_folder_that_a_page_cannot_be_written_into_is_named(tidemark: Command) -> None:
     code, _, err = tidemark("runs --html /nowhere/index.html")
-    assert code == 3
-    assert err == "tidemark: /nowhere/index.html: No such file or directory\n"
+    assert code == 64
+    assert err == "tidemark: there is no folder /nowhere/ to write index.html into\n"
 
 
 def test_a_setting_for_the_designs_that_leads_nowhere_is_told_before_the_run(
