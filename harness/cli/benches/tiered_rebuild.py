@@ -12,7 +12,7 @@ from pathlib import Path
 
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._metadata import PartitionMetadata
-from confluent_kafka.cimpl import NewTopic
+from confluent_kafka.cimpl import KafkaException, NewTopic
 
 from harness.cli.benches.measured import Measured, timed
 from harness.cli.benches.tiered import (
@@ -29,6 +29,9 @@ from harness.deployments.plan import DeploymentPlan, broker_name
 from harness.deployments.process_cluster import ProcessCluster
 
 LEADER, FOLLOWER = 1, 2
+ASK_S = 5.0
+BOTH = {"rlmm.config.remote.log.metadata.topic.replication.factor": "2"}
+"""What is known of the segments must not be lost with the disk."""
 
 
 def measure(folder: Path, load: Load = LOAD) -> Iterator[Measured]:
@@ -51,7 +54,7 @@ def measure(folder: Path, load: Load = LOAD) -> Iterator[Measured]:
 
 def _rebuilt(folder: Path, load: Load, tiered: bool) -> tuple[float, float]:
     """How many MiB of the log a follower has when it is in sync again, and after how long."""
-    plan = DeploymentPlan(brokers=2, properties=SETTINGS)
+    plan = DeploymentPlan(brokers=2, properties={**SETTINGS, **BOTH})
     store = ("--store", str(folder / "objects"))
     with ProcessCluster(folder, plan, services=lambda name: store) as cluster:
         admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 2})
@@ -60,16 +63,16 @@ def _rebuilt(folder: Path, load: Load, tiered: bool) -> tuple[float, float]:
         disks = [cluster.data_folder(broker_name(one)) for one in (LEADER, FOLLOWER)]
         if tiered:
             until(lambda: all(len(local_segments(disk)) == 1 for disk in disks))
-        until(lambda: _in_sync(admin))
+        until(lambda: _in_sync(admin) == 2)
         name = broker_name(FOLLOWER)
         cluster.kill(name)
         cluster.wipe(name)
-        until(lambda: not _in_sync(admin))
+        until(lambda: _in_sync(admin) == 1)
 
         def built() -> None:
             cluster.start(name)
             cluster.wait(name)
-            until(lambda: _in_sync(admin))
+            until(lambda: _in_sync(admin) == 2)
 
         lasted_s = timed(built)
         size = sum(path.stat().st_size for path in local_segments(disks[1]))
@@ -86,6 +89,11 @@ def _create(admin: AdminClient, tiered: bool) -> None:
         made.result(PATIENCE_S)
 
 
-def _in_sync(admin: AdminClient) -> bool:
-    found: PartitionMetadata = admin.list_topics(TOPIC, PATIENCE_S).topics[TOPIC].partitions[0]
-    return len(found.isrs) == 2
+def _in_sync(admin: AdminClient) -> int:
+    """How many replicas are; 0 while that cannot be learnt."""
+    try:
+        told = admin.list_topics(TOPIC, ASK_S)
+    except KafkaException:
+        return 0
+    found: PartitionMetadata = told.topics[TOPIC].partitions[0]
+    return len(found.isrs)
