@@ -22,7 +22,9 @@ from nemesis.schedule import Strike
 
 TRANSACTIONS = "transactions"  # the stage and its first topic
 LEDGER, JOURNAL = "ledger", "journal"
+SOLO = "solo"  # with one replica: without it there is no leader
 MICRO, MINUTE = "micro", "minute"  # of clients that send and poll: in peace, through the faults
+LEADERLESS = "leaderless"  # a fault
 PROFILE = "classic"
 PRODUCERS = "producers"  # the part of the stage that needs no lever
 OF_READERS = ("KFK-080", "KFK-081", "KFK-082")  # what they see of transactions
@@ -54,6 +56,7 @@ FAULTS: Mapping[str, Strike] = MappingProxyType(
         "cut-coordinator": Strike("cut", "coordinator of a <-> everything else"),
         "kill-leader": Strike("kill", "leader of ledger-0"),
         "rolling-restart": Strike("rolling-restart", "all brokers"),
+        LEADERLESS: Strike("restart", f"leader of {SOLO}-0"),
     }
 )
 
@@ -130,7 +133,7 @@ def transaction_steps(
         told += [
             step(LAB, "nodes"),
             does("work", seed=seed + number, producers=3, log=f"{JOURNAL}-*"),
-            *struck(fault, drawn(fault), lasting),
+            *(leaderless(lasting) if fault == LEADERLESS else struck(fault, drawn(fault), lasting)),
             does("finish") if number == len(order) - 1 else does("finish", kind="work"),
             *_recovers(),
         ]
@@ -359,4 +362,23 @@ def struck(fault: str, chance: random.Random, lasting: Step) -> Iterator[Step]:
     yield ends
     yield does("settle")
     yield does("told", group=GROUP, log=f"{LEDGER}-*")
+    yield does("look")
+
+
+def leaderless(lasting: Step) -> Iterator[Step]:
+    """Transactions end while a partition of theirs has no leader: its markers come later."""
+    strike = FAULTS[LEADERLESS]
+    yield does("create", topic=SOLO, partitions=1, factor=1)
+    yield does("settle")
+    for by, version in (("a", 2), ("b", 1)):
+        yield does("init", by=by, id=by, version=version)
+        yield does("begin", by=by)
+        for log in (f"{LEDGER}-0", f"{SOLO}-0"):
+            yield does("send", by=by, log=log)
+    yield step(NEMESIS, strike.fault, target=strike.target, part=part_name(LEADERLESS))
+    for by, commit in (("a", True), ("b", False)):
+        yield does("end", by=by, commit=commit)
+    yield lasting
+    yield step(NEMESIS, "end", fault=strike.fault)
+    yield does("settle")
     yield does("look")

@@ -11,6 +11,7 @@ from conformance.classic.transactions import (
     FAULTS,
     LASTS_S,
     PRODUCERS,
+    SOLO,
     TOPICS,
     TRANSACTIONS,
     part_name,
@@ -55,7 +56,9 @@ def record_transactions(given: StageRun, faults: Sequence[str] = tuple(FAULTS)) 
             lasts_s=LASTS_S if sut.adapter.started else NOT_STARTED_LASTS_S,
         )
         chance = random.Random(f"{seed}/transactions/targets")
-        play_steps(on, sut, steps, topics=[TRANSACTIONS, *TOPICS], bound_s=bound_s, chance=chance)
+        play_steps(
+            on, sut, steps, topics=[TRANSACTIONS, *TOPICS, SOLO], bound_s=bound_s, chance=chance
+        )
         return StagePlayed(
             brokers=on.known,
             lacks=on.lacks,
