@@ -169,8 +169,11 @@ def _rows_near(
     where: list[tuple[str, str, object]] = [("clock", "==", str(centre.clock))]
     about = "every operation of this clock"
     if partition_only and not pd.isna(centre.topic):
-        where += [("topic", "==", str(centre.topic)), ("partition", "==", int(centre.partition))]
-        about = f"operations on {centre.topic}/{centre.partition}"
+        where.append(("topic", "==", str(centre.topic)))
+        about = f"operations on {centre.topic}"
+        if not pd.isna(centre.partition):
+            where.append(("partition", "==", int(centre.partition)))
+            about += f"/{centre.partition}"
     order = tables.read("ops", ["op"], where).op.sort_values().reset_index(drop=True)
     place = int(order.searchsorted(op))
     wanted = order.iloc[max(0, place - before) : place + after + 1].tolist()
