@@ -287,6 +287,15 @@ ALSO_BAD: dict[str, tuple[str, str]] = {
         22-23 send a => fail NOT_ENOUGH_REPLICAS
         """,
     ),
+    "an append that waits for replicas though too few are in sync": (
+        "KFK-142",
+        f"""
+        create min=2 manual => ok id=A
+        3-50 fault kill broker-2
+        {look(11, "ok 1 /0 on=1,2 isr=1 elr=2")}
+        22-23 send a => info REQUEST_TIMED_OUT
+        """,
+    ),
     "a preferred election that is answered and not held": (
         "KFK-139",
         f"""
@@ -325,6 +334,16 @@ ELIGIBLE = "ok -1 /2 on=1,2 isr= elr=1,2 last=1 id=A"
 LAST_KNOWN = "ok -1 /2 on=1,2 isr= elr=1 last=1 id=A"
 
 LEGAL: dict[str, str] = {
+    "an append to a leader that gave up leading": f"""
+        create min=2 manual => ok id=A
+        {look(11, PAIR + " id=A")}
+        22-23 send a => info NOT_LEADER_OR_FOLLOWER
+        """,
+    "an append that waits too long for a replica in sync": f"""
+        create min=2 manual => ok id=A
+        {look(11, PAIR + " id=A")}
+        22-23 send a => info REQUEST_TIMED_OUT
+        """,
     "a leader that came back, two epochs later": f"""
         {look(1, WHOLE)}
         {look(21, WHOLE.replace("/0", "/2"))}
