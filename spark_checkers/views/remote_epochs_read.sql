@@ -14,7 +14,7 @@ moments AS (
   SELECT o.clock, w.now_ms + CAST(floor((o.invoked_ns - w.time) / 1000000) AS BIGINT) AS ms,
     max(o.began) AS began
   FROM ops o JOIN wall_clocks w ON o.clock = w.clock
-  GROUP BY ALL
+  GROUP BY o.clock, ms
 ),
 copied AS (
   SELECT b.clock, b.topic, b.partition, b.segment_id, CASE WHEN w.clock IS NULL OR b.set_ms IS NULL THEN b.seen
