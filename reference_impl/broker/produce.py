@@ -58,7 +58,7 @@ async def produce(
     answers: list[tuple[_Place, Answer]] = []
     failed = False
     whole = _refused_as_a_whole(request)
-    verified = Verified({}, {})
+    verified: Verified | None = None
     every = _told_apart(node, context, request, whole)
     if whole is None and request.transactional_id is not None:
         whole, verified = await _verified(node, verifier, context, request, every)
@@ -71,13 +71,12 @@ async def produce(
         answers.append((place, answer))
         if asked.data is not None:
             try:
-                guard = _guard(verified, (asked.name, place.partition))
-                partition = await _find(node, context, asked.name, request.acks, asked.data)
-                records = asked.data.records or b""
+                guard = _guard(verified, (asked.name, place.partition)) if verified else NO_GUARD
+                _check_target(context, asked.name, request.acks)
                 told = (
                     answer if asked.error is None else PRODUCE.response.PartitionProduceResponse()
                 )
-                made = await _append(partition, request.acks, records, told, guard)
+                made = await _append(node, asked.name, asked.data, request.acks, told, guard)
                 pending.append((made, told))
             except KafkaError as error:
                 asked = asked._replace(error=asked.error or error)
@@ -138,7 +137,7 @@ def _told_apart(
     """
     found: dict[_Place, _AskedFor] = {}
     for topic in request.topic_data:
-        named = topic.name if topic.topic_id == NO_ID else topic.topic_id
+        named = topic.name or topic.topic_id
         name = named if isinstance(named, str) else node.image.topic_ids.get(named, "")
         for data in topic.partition_data:
             place = _Place(named, data.index)
@@ -169,19 +168,12 @@ def _check(
     _check_one_batch(data.records, context.version)
 
 
-async def _find(
-    node: Node,
-    context: Context,
-    name: str,
-    acks: int,
-    data: ProduceRequest.PartitionProduceData,
-) -> LogicalPartition:
-    """The partition, if it may be appended to."""
+def _check_target(context: Context, name: str, acks: int) -> None:
+    """Whether a client may append there like that."""
     if acks not in _ACKS:
         raise KafkaError(ErrorCode.invalid_required_acks)
     if name in INTERNAL_TOPICS and context.client_id != "__admin_client":
         raise KafkaError(ErrorCode.invalid_topic_exception)
-    return await node.partitions.find(name, data.index)
 
 
 async def _verified(
@@ -214,10 +206,18 @@ def _guard(verified: Verified, place: Partition) -> int:
 
 
 async def _append(
-    partition: LogicalPartition, acks: int, records: Bytes, answer: Answer, guard: int
+    node: Node,
+    name: str,
+    data: ProduceRequest.PartitionProduceData,
+    acks: int,
+    answer: Answer,
+    guard: int,
 ) -> Pending:
+    partition = node.partitions.open(name, data.index)
+    if partition is None:
+        partition = await node.partitions.find(name, data.index)
     try:
-        return await partition.append(records, acks=acks, guard=guard)
+        return await partition.append(data.records or b"", acks=acks, guard=guard)
     except KafkaError as error:
         if error.code not in _WITHOUT_LOG_START:
             answer.log_start_offset = partition.bounds(Reader.CONSUMER).log_start_offset
@@ -293,20 +293,21 @@ def _settling(
 ) -> ProduceResponse | Later[ProduceResponse]:
     """The answer once every append is decided, or time is up; at once if they are."""
 
-    def settled(ended: list[Ended]) -> ProduceResponse:
+    async def settle() -> ProduceResponse:
+        ended = await acknowledged([made for made, _ in pending], timeout_s=timeout_s)
         for (_, answer), one in zip(pending, ended, strict=True):
-            answer.error_code, answer.base_offset = one.error, one.base_offset
-            answer.log_append_time_ms = one.log_append_time_ms
-            answer.log_start_offset = one.log_start_offset
+            _tell(answer, one)
         return response
 
-    async def settle() -> ProduceResponse:
-        return settled(await acknowledged([made for made, _ in pending], timeout_s=timeout_s))
-
-    known: list[Ended] = []
-    for made, _ in pending:
+    for made, answer in pending:
         ended = made.decided()
         if ended is None:
             return Later(settle)
-        known.append(ended)
-    return settled(known)
+        _tell(answer, ended)
+    return response
+
+
+def _tell(answer: Answer, ended: Ended) -> None:
+    answer.error_code, answer.base_offset = ended.error, ended.base_offset
+    answer.log_append_time_ms = ended.log_append_time_ms
+    answer.log_start_offset = ended.log_start_offset

@@ -21,6 +21,7 @@ class Appends:
 
     def __init__(self, partition: LogicalPartition) -> None:
         self._partition = partition
+        self._taken: tuple[tuple[object, ...], WriterKind] | None = None
         replica = partition.replica
         self._local = None if replica is None else LocalWriter(replica)
 
@@ -30,9 +31,12 @@ class Appends:
         """Append what a producer sent; a KafkaError says why not."""
         if leader_epoch is not None:
             self._must_be_in(leader_epoch)
-        admit = partial(self._must_write, Origin.CLIENT, self._standing(), leader_epoch)
-        kind = self._chosen(Origin.CLIENT)
+        standing = self._standing()
+        if self._taken is None or self._taken[0] != standing:
+            self._taken = (standing, self._chosen(Origin.CLIENT))
+        kind = self._taken[1]
         if kind is WriterKind.LOCAL and self._local is not None:
+            admit = partial(self._must_write, Origin.CLIENT, standing, leader_epoch)
             return await self._local.append(
                 records, acks=acks, admit=admit, guard=guard, sequenced=sequenced
             )

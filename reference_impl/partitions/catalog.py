@@ -151,17 +151,25 @@ class Partitions:
             log=ports.log,
         )
 
+    def open(self, topic: str, index: int) -> LogicalPartition | None:
+        """The partition, if it has a replica here that is open."""
+        found = self._image.topics.get(topic)
+        if found is None or index not in found.partitions:
+            return None
+        known = self._known.get((found.topic_id, index))
+        return known if known is not None and known.replica is not None else None
+
     async def find(self, topic: str, index: int) -> LogicalPartition:
         """The partition, once its replica is open if it has one here; else the KafkaError.
 
         Whoever asks for one whose log is about to be opened waits for it.
         """
+        known = self.open(topic, index)
+        if known is not None:
+            return known
         found = self._image.topics.get(topic)
         if found is None or index not in found.partitions:
             raise KafkaError(ErrorCode.unknown_topic_or_partition)
-        known = self._known.get((found.topic_id, index))
-        if known is not None and known.replica is not None:
-            return known
         await self._replicas.opened(topic, index)
         found = self._image.topics.get(topic)
         if found is None or index not in found.partitions:
