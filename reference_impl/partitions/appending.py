@@ -21,7 +21,7 @@ class Appends:
 
     def __init__(self, partition: LogicalPartition) -> None:
         self._partition = partition
-        self._taken: tuple[tuple[object, ...], WriterKind] | None = None
+        self._choice: tuple[tuple[object, ...], WriterKind] | None = None  # for which standing
         replica = partition.replica
         self._local = None if replica is None else LocalWriter(replica)
 
@@ -32,9 +32,9 @@ class Appends:
         if leader_epoch is not None:
             self._must_be_in(leader_epoch)
         standing = self._standing()
-        if self._taken is None or self._taken[0] != standing:
-            self._taken = (standing, self._chosen(Origin.CLIENT))
-        kind = self._taken[1]
+        if self._choice is None or self._choice[0] != standing:
+            self._choice = (standing, self._chosen(Origin.CLIENT))
+        kind = self._choice[1]
         if kind is WriterKind.LOCAL and self._local is not None:
             admit = partial(self._must_write, Origin.CLIENT, standing, leader_epoch)
             return await self._local.append(
@@ -74,9 +74,7 @@ class Appends:
     def _standing(self) -> tuple[object, ...]:
         """As long as it is the same, so is the choice of a writer."""
         one = self._partition
-        replica = one.replica
-        state = one.state if replica is None else replica.state
-        return one.boundary, one.refused_epoch, replica, state
+        return one.boundary, one.refused_epoch, one.replica, one.state
 
     def _must_be_in(self, leader_epoch: int) -> None:
         partition = self._partition
